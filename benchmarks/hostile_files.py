@@ -109,7 +109,7 @@ def make_gazetteer(folder: Path) -> None:
         ],
         names=["term", "class", "count"],
     )
-    Gazetteer.of(table).save(folder / "names.parquet")
+    Gazetteer.from_table(table).save(folder / "names.parquet")
 
 
 def make_counts(folder: Path) -> None:
@@ -149,8 +149,8 @@ def use_gazetteer(folder: Path) -> int:
     gazetteer.sizes()
     gazetteer.rows_of_term("maria")
     gazetteer.rows_with_word("roca")
-    found = Frequencies.of(gazetteer).rows(KNOWN)
-    PhraseMatcher.of([gazetteer]).find(notes())
+    found = Frequencies.from_gazetteer(gazetteer).rows(KNOWN)
+    PhraseMatcher.from_gazetteers([gazetteer]).find(notes())
     return int((found >= 0).sum())
 
 

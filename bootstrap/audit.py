@@ -204,7 +204,7 @@ def audit(
         If a model or a list cannot be read, or no name of the lists is annotated in the notes.
     """
     loaded = {str(model): load_prunable(model) for model in models}
-    whole = Frequencies.of(merge([read_gazetteer(path) for path in against]))
+    whole = Frequencies.from_gazetteer(merge([read_gazetteer(path) for path in against]))
     names = _whole_names(whole)
     occurrences = _Occurrences.from_notes(names, notes, classes)
     documents, patients = occurrences.total_documents, occurrences.total_patients

@@ -35,7 +35,7 @@ class Stream:
     values: npt.NDArray[np.int32]
 
     @classmethod
-    def of(cls, values: Sequence[str | None]) -> Stream:
+    def from_values(cls, values: Sequence[str | None]) -> Stream:
         """Build a stream from the values of tokens; None is no value."""
         index: dict[str, int] = {}
         numbers = [

@@ -80,4 +80,4 @@ def _read_terms(path: Path) -> Gazetteer:
         "class": [row.get("class", BLOCKED) for row in rows],
         "count": [1] * len(rows),
     }
-    return Gazetteer.of(pa.table(columns))
+    return Gazetteer.from_table(pa.table(columns))

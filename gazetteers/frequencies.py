@@ -50,7 +50,7 @@ class Frequencies:
     alone: Int64Array
 
     @classmethod
-    def of(cls, gazetteer: Gazetteer, classes: Sequence[str] = ()) -> Frequencies:
+    def from_gazetteer(cls, gazetteer: Gazetteer, classes: Sequence[str] = ()) -> Frequencies:
         """Count the words of terms.
 
         Parameters

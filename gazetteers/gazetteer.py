@@ -72,7 +72,7 @@ class Gazetteer:
         return len(self.terms)
 
     @classmethod
-    def of(cls, table: pa.Table) -> Gazetteer:
+    def from_table(cls, table: pa.Table) -> Gazetteer:
         """Build a gazetteer from rows and sum the counts of each term and class.
 
         Parameters
@@ -208,7 +208,7 @@ def merge(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
     gazetteers : sequence of Gazetteer
         At least one.
     """
-    return Gazetteer.of(pa.concat_tables([gazetteer.table() for gazetteer in gazetteers]))
+    return Gazetteer.from_table(pa.concat_tables([gazetteer.table() for gazetteer in gazetteers]))
 
 
 def terms_by_class(gazetteers: Iterable[Gazetteer]) -> dict[str, list[str]]:

@@ -70,7 +70,7 @@ def places(folder: Path) -> Gazetteer:
     rows = [*_municipalities(folder), *_hospitals(folder), *_health_centres(folder)]
     rows += [*_streets(folder), *_territories()]
     columns = [pa.array(column) for column in zip(*rows, strict=True)]
-    return Gazetteer.of(pa.table(columns, names=COLUMNS.names))
+    return Gazetteer.from_table(pa.table(columns, names=COLUMNS.names))
 
 
 def _read(path: Path) -> Iterator[dict[str, str]]:

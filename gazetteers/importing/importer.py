@@ -145,7 +145,7 @@ def import_table(
     if not rows:
         raise InputError(f"{shown(path)}: none of its {left_out:,} rows can be used")
     return Imported(
-        gazetteer=Gazetteer.of(sums.table()),
+        gazetteer=Gazetteer.from_table(sums.table()),
         terms=reading.terms,
         counts=reading.counts,
         class_column=reading.class_column,

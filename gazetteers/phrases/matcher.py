@@ -56,7 +56,7 @@ class PhraseMatcher:
         self.classes = tuple(self.phrases)
 
     @classmethod
-    def of(cls, gazetteers: Iterable[Gazetteer]) -> Self:
+    def from_gazetteers(cls, gazetteers: Iterable[Gazetteer]) -> Self:
         """Build a matcher from gazetteers, with classes in the order of their first term."""
         return cls(terms_by_class(gazetteers))
 

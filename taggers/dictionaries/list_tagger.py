@@ -162,7 +162,9 @@ class ListTagger(TrainedTagger[ListOptions]):
         )
         terms = {name: each for name, each in terms_by_class(places).items() if name != BLOCKED}
         blocked = [term for each in terms_by_class(blocking).values() for term in each]
-        frequencies = Frequencies.of(merge(places), tuple(terms)) if places else _NO_PLACES
+        frequencies = (
+            Frequencies.from_gazetteer(merge(places), tuple(terms)) if places else _NO_PLACES
+        )
         self._model = ListModel(
             persons,
             TownOdds.from_counts(frequencies, names, persons, notes, options.smoothing),

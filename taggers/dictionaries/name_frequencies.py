@@ -111,7 +111,7 @@ class NameFrequencies:
         if gazetteer is None:
             magnitudes = np.zeros((0, len(self.classes)), np.int8)
             return NameFrequencies(self.classes, np.zeros(0, np.uint64), magnitudes)
-        public = NameFrequencies.of(Frequencies.of(gazetteer))
+        public = NameFrequencies.of(Frequencies.from_gazetteer(gazetteer))
         magnitudes = np.full((public.size, len(self.classes)), -1, np.int8)
         for column, name in enumerate(self.classes):
             if name in public.classes:

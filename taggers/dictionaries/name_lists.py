@@ -40,6 +40,6 @@ def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies
     for other, of_classes, names in _RECENT:
         if of_classes == wanted and table.equals(other):
             return names
-    names = Frequencies.of(gazetteer, wanted)
+    names = Frequencies.from_gazetteer(gazetteer, wanted)
     _RECENT.append((table, wanted, names))
     return names

@@ -49,7 +49,7 @@ class PublicLists:
 
     @cached_property
     def _frequencies(self) -> list[Frequencies]:
-        return [Frequencies.of(part) for part in self._parts]
+        return [Frequencies.from_gazetteer(part) for part in self._parts]
 
     def words_within(self, hashes: Hashes, selection: Selection = all_words) -> Gazetteer | None:
         """Return the lists, by class, all of whose words are in a table.
@@ -72,14 +72,14 @@ class PublicLists:
             wanted = names.hashes[selection(names)]
             if len(wanted) and (index.positions(wanted) != ABSENT).all():
                 found.append(part.table())
-        return Gazetteer.of(pa.concat_tables(found)) if found else None
+        return Gazetteer.from_table(pa.concat_tables(found)) if found else None
 
     def is_public(self, hashes: Hashes, selection: Selection = all_words) -> npt.NDArray[np.bool_]:
         """Return which words of a table are those of a list that it has as a whole."""
         gazetteer = self.words_within(hashes, selection)
         if gazetteer is None:
             return np.zeros(len(hashes), bool)
-        names = Frequencies.of(gazetteer)
+        names = Frequencies.from_gazetteer(gazetteer)
         positions = HashIndex(names.hashes[selection(names)]).positions(hashes)
         found: npt.NDArray[np.bool_] = positions != ABSENT
         return found
@@ -104,4 +104,4 @@ class PublicLists:
 def _by_class(gazetteer: Gazetteer) -> Iterator[Gazetteer]:
     table = gazetteer.table()
     for name in terms_by_class([gazetteer]):
-        yield Gazetteer.of(table.filter(pc.equal(gazetteer.classes, name)))
+        yield Gazetteer.from_table(table.filter(pc.equal(gazetteer.classes, name)))

@@ -157,7 +157,7 @@ def test_bytes_hold_only_the_documents_taken() -> None:
     corpus = [Document(f"note {number}", f"secret{number} Ana") for number in range(3)]
     batch = make_batch(corpus, labelled=False)
     values = [f"{word}{number}" for number in range(3) for word in ("value", "of", "other")]
-    data = batch.with_streams({"x": Stream.of(values)}).take(np.array([1])).to_bytes()
+    data = batch.with_streams({"x": Stream.from_values(values)}).take(np.array([1])).to_bytes()
     assert b"secret1" in data and b"value1" in data
     for row in "02":
         for word in ("secret", "note ", "value", "of", "other"):
@@ -273,7 +273,7 @@ def described(draw: st.DrawFn) -> tuple[Batch, Said]:
 
 
 def streams_of(said: Said) -> dict[str, Stream]:
-    return {name: Stream.of([*itertools.chain(*rows)]) for name, rows in said.items()}
+    return {name: Stream.from_values([*itertools.chain(*rows)]) for name, rows in said.items()}
 
 
 def assert_says(batch: Batch, said: Said) -> None:
@@ -344,8 +344,12 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
 
 def test_a_stream_of_the_same_name_is_replaced() -> None:
     batch = make_batch([Document("a", "Ana Puig")], labelled=False)
-    batch = batch.with_streams({"x": Stream.of(["1", "2"]), "y": Stream.of([None, "3"])})
-    other = batch.with_streams({"x": Stream.of(["4", None]), "z": Stream.of(["5", "6"])})
+    batch = batch.with_streams(
+        {"x": Stream.from_values(["1", "2"]), "y": Stream.from_values([None, "3"])}
+    )
+    other = batch.with_streams(
+        {"x": Stream.from_values(["4", None]), "z": Stream.from_values(["5", "6"])}
+    )
     assert_says(other, {"x": [["4", None]], "y": [[None, "3"]], "z": [["5", "6"]]})
     assert_says(batch, {"x": [["1", "2"]], "y": [[None, "3"]]})
     assert_says(other.with_streams({}), {"x": [["4", None]], "y": [[None, "3"]], "z": [["5", "6"]]})

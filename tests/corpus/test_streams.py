@@ -23,7 +23,7 @@ def values_of(stream: Stream) -> list[str | None]:
 @example([])
 @example([None, None])
 def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
-    stream = Stream.of(values)
+    stream = Stream.from_values(values)
     assert values_of(stream) == values
     assert stream.vocabulary == tuple(dict.fromkeys(each for each in values if each is not None))
 
@@ -34,7 +34,7 @@ def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
 def test_it_takes_tokens_as_a_list_does(
     values: list[str | None], data: st.DataObject | None
 ) -> None:
-    stream = Stream.of(values)
+    stream = Stream.from_values(values)
     places = st.lists(st.sampled_from(range(len(values))), max_size=8) if values else st.just([])
     chosen = data.draw(places) if data else [0, 0]
     taken = stream.take(np.array(chosen, np.int64))
@@ -48,7 +48,7 @@ def test_it_takes_tokens_as_a_list_does(
 @example([[None], ["a"], [None]])
 @example([["a", "b"], ["b", "a", "c c"]])
 def test_streams_follow_one_another_as_lists_do(parts: list[list[str | None]]) -> None:
-    streams = [Stream.of(part) for part in parts]
+    streams = [Stream.from_values(part) for part in parts]
     whole = concatenate_streams(streams)
     assert values_of(whole) == [value for part in parts for value in part]
     assert set(whole.vocabulary) == {name for stream in streams for name in stream.vocabulary}
@@ -58,7 +58,7 @@ def test_streams_follow_one_another_as_lists_do(parts: list[list[str | None]]) -
 def test_types_that_no_token_has_are_no_harm() -> None:
     """As those of rules that found nothing."""
     stream = Stream(("B-DATE", "I-DATE", "B-AGE"), np.array([2, NO_VALUE, 2], np.int32))
-    assert values_of(concatenate_streams([stream, Stream.of(["I-DATE"])])) == [
+    assert values_of(concatenate_streams([stream, Stream.from_values(["I-DATE"])])) == [
         *("B-AGE", None, "B-AGE", "I-DATE")
     ]
     assert stream.take(np.array([1, 0])).vocabulary == ("B-AGE",)

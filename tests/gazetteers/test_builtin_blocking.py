@@ -23,7 +23,7 @@ def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
 
 def test_it_keeps_words_from_being_names() -> None:
     names = {"NAME": ["Wilson", "Barré", "Cabeza", "Marzo", "Ana"]}
-    matcher = PhraseMatcher.of([read_gazetteer(BLOCKING)])
+    matcher = PhraseMatcher.from_gazetteers([read_gazetteer(BLOCKING)])
     both = PhraseMatcher({**names, **matcher.phrases})
     text = "Ana: enfermedad de Wilson, Guillain-Barré, Cabeza y cuello en marzo"
     batch = make_batch([Document("", text)], labelled=False)

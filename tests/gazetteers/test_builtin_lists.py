@@ -30,7 +30,7 @@ def places() -> Gazetteer:
 
 @pytest.fixture(scope="module")
 def matcher(places: Gazetteer) -> PhraseMatcher:
-    return PhraseMatcher.of([places])
+    return PhraseMatcher.from_gazetteers([places])
 
 
 def counts_of(gazetteer: Gazetteer, name: str) -> dict[str, int]:
@@ -45,8 +45,8 @@ def test_terms_are_folded_distinct_and_borne(name: str) -> None:
     assert fold(terms) == terms
     assert [" ".join(term.split()) for term in terms] == terms
     assert gazetteer.counts.min() > 0
-    # Sums of repeated rows and their order are what `Gazetteer.of` makes of the rows.
-    assert gazetteer.table().equals(Gazetteer.of(gazetteer.table()).table())
+    # Sums of repeated rows and their order are what `Gazetteer.from_table` makes of the rows.
+    assert gazetteer.table().equals(Gazetteer.from_table(gazetteer.table()).table())
 
 
 def test_names_of_people_have_the_number_of_their_bearers() -> None:

@@ -76,13 +76,13 @@ def test_words_are_borne_as_often_as_a_slow_count_says(
     made = make_gazetteer(*rows)
     there = {name for _, name, _ in rows}
     classes = sorted(wanted & there)
-    found = Frequencies.of(made, classes)
+    found = Frequencies.from_gazetteer(made, classes)
     assert found.classes == tuple(classes or sorted(there))
     assert table_of(found) == by_hand(made, found.classes)
 
 
 def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.of(
+    found = Frequencies.from_gazetteer(
         make_gazetteer(
             ("maria", "given", 20),
             ("maria carmen", "given", 5),
@@ -104,19 +104,23 @@ def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) ->
 
 def test_a_class_that_is_not_there_is_named(make_gazetteer: MakeGazetteer) -> None:
     with pytest.raises(InputError, match="no class town in the gazetteer; it has given, surname"):
-        Frequencies.of(make_gazetteer(("a", "given", 1), ("b", "surname", 1)), ["given", "town"])
+        Frequencies.from_gazetteer(
+            make_gazetteer(("a", "given", 1), ("b", "surname", 1)), ["given", "town"]
+        )
 
 
 def test_nothing_has_no_words(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.of(make_gazetteer())
+    found = Frequencies.from_gazetteer(make_gazetteer())
     assert (found.words, found.classes) == ((), ())
     assert found.rows(["Anna", ""]).tolist() == [-1, -1]
     assert found.rows([]).tolist() == []
-    assert Frequencies.of(make_gazetteer(("12 - 3", "a", 4))).words == ()
+    assert Frequencies.from_gazetteer(make_gazetteer(("12 - 3", "a", 4))).words == ()
 
 
 def test_words_are_looked_up_however_they_are_written(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.of(make_gazetteer(("jose", "a", 1), ("peña", "a", 2), ("vila", "a", 3)))
+    found = Frequencies.from_gazetteer(
+        make_gazetteer(("jose", "a", 1), ("peña", "a", 2), ("vila", "a", 3))
+    )
     written = ["José", "JOSE", "Jose\u0301", "Peña", "Pen\u0303a", "PEÑA", "pena", "vil", "VILA"]
     assert [found.words[row] if row >= 0 else "" for row in found.rows(written)] == [
         *("jose", "jose", "jose", "peña", "peña", "peña", "", "", "vila")
@@ -129,7 +133,7 @@ def test_words_that_another_dictionary_has_too_are_told(
     make_gazetteer: MakeGazetteer, left: set[str], right: set[str]
 ) -> None:
     one, other = (
-        Frequencies.of(make_gazetteer(*((word, "a", 1) for word in sorted(words))))
+        Frequencies.from_gazetteer(make_gazetteer(*((word, "a", 1) for word in sorted(words))))
         for words in (left, right)
     )
     assert one.having(other).tolist() == [word in other.words for word in one.words]

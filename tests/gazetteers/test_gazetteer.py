@@ -31,7 +31,7 @@ ROWS = st.lists(
 def gazetteer_of(rows: list[Row]) -> Gazetteer:
     columns = list(zip(*rows, strict=True)) or [[], [], []]
     schema = pa.schema([("term", pa.string()), ("class", pa.string()), ("count", pa.int64())])
-    return Gazetteer.of(pa.table([pa.array(each) for each in columns], schema=schema))
+    return Gazetteer.from_table(pa.table([pa.array(each) for each in columns], schema=schema))
 
 
 def rows_of(gazetteer: Gazetteer) -> list[Row]:

@@ -175,7 +175,9 @@ def with_pos(batch: Batch) -> Batch:
     """Add a stream that no annotator would, which depends on the words around a token."""
     before = np.concatenate([[0], batch.word_ids[:-1]])
     kinds = [str(sum(map(ord, batch.vocabulary[word])) % 5) for word in before.tolist()]
-    return batch.with_streams({"pos": Stream.of([kind if kind != "0" else None for kind in kinds])})
+    return batch.with_streams(
+        {"pos": Stream.from_values([kind if kind != "0" else None for kind in kinds])}
+    )
 
 
 def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(

@@ -332,9 +332,9 @@ def test_phrases_of_gazetteers_have_the_classes_in_their_order(
 ) -> None:
     one = make_gazetteer(("olot", "B", 1), ("vic", "A", 1))
     other = make_gazetteer(("vic", "C", 1), ("vic", "B", 1))
-    matcher = PhraseMatcher.of([one, other])
+    matcher = PhraseMatcher.from_gazetteers([one, other])
     assert matcher.phrases == {"B": ("olot", "vic"), "A": ("vic",), "C": ("vic",)}
-    assert found_in("Vic", PhraseMatcher.of([one])) == [("Vic", "A")]
+    assert found_in("Vic", PhraseMatcher.from_gazetteers([one])) == [("Vic", "A")]
     assert found_in("Vic", matcher) == [("Vic", "B")]
 
 

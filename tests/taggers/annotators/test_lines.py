@@ -204,7 +204,7 @@ def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> Non
 
 
 def test_only_streams_that_a_batch_lacks_are_added() -> None:
-    own = Stream.of(["x", None, None])
+    own = Stream.from_values(["x", None, None])
     batch = batch_of("Ana: b").with_streams({"colon": own, "pos": own})
     annotators = {name: kind() for name, kind in ANNOTATORS.items()}
     actual = annotated(batch, ["header", "colon", "pos"], annotators)

@@ -21,4 +21,4 @@ TERMS = {
 def small_gazetteer() -> Gazetteer:
     rows = [(term, name) for name, terms in TERMS.items() for term in terms]
     columns = [[term for term, _ in rows], [name for _, name in rows], [1] * len(rows)]
-    return Gazetteer.of(pa.table(columns, schema=COLUMNS))
+    return Gazetteer.from_table(pa.table(columns, schema=COLUMNS))

@@ -117,7 +117,7 @@ def assert_same_tokens(one: Batch, other: Batch) -> None:
 def test_a_copy_keeps_weights_and_drops_streams() -> None:
     batch = make_batch([Document("a", "Ana ve"), Document("b", "Pau")], labelled=True)
     batch = batch.with_weights(np.array([0.5, 2], np.float32))
-    batch = batch.with_streams({"header": Stream.of([None, "x", None])})
+    batch = batch.with_streams({"header": Stream.from_values([None, "x", None])})
     copies = splice(batch, np.array([1, 0, 1]), replacements_of([]), phrases_of([]))
     assert copies.weights.tolist() == [2, 0.5, 2]
     assert copies.streams == {}

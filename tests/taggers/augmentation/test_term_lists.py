@@ -20,7 +20,7 @@ rows = st.lists(st.tuples(terms, st.sampled_from(["town", "street"]), st.integer
 
 def gazetteer(found: list[Row]) -> Gazetteer:
     columns = [list(column) for column in zip(*found, strict=True)] or [[], [], []]
-    return Gazetteer.of(pa.table(columns, schema=COLUMNS))
+    return Gazetteer.from_table(pa.table(columns, schema=COLUMNS))
 
 
 @settings(max_examples=50, deadline=None)

@@ -48,7 +48,7 @@ def batch_of(documents: Documents) -> Batch:
         document_offsets=np.cumsum([0, *map(len, documents)], dtype=np.int64),
         tags=np.full(len(words), -1, np.int16),
         labels=(),
-        streams={"said": Stream.of([value for _, value in tokens])},
+        streams={"said": Stream.from_values([value for _, value in tokens])},
     )
 
 

@@ -35,14 +35,16 @@ def test_magnitudes_are_how_often_10_bearers_are_tripled(
 ) -> None:
     words = [f"a{chr(97 + place // 26)}{chr(97 + place % 26)}" for place in range(len(bearers))]
     rows = [(word, "x", count) for word, count in zip(words, bearers, strict=True)]
-    actual = NameFrequencies.of(Frequencies.of(make_gazetteer(*rows))).features()["frequency-x"]
+    actual = NameFrequencies.of(Frequencies.from_gazetteer(make_gazetteer(*rows))).features()[
+        "frequency-x"
+    ]
     expected = [str(tripled(count)) if count else "" for count in bearers]
     assert actual(Words(words)) == expected
 
 
 def test_there_is_a_feature_for_each_class(make_gazetteer: MakeGazetteer) -> None:
     names = NameFrequencies.of(
-        Frequencies.of(
+        Frequencies.from_gazetteer(
             make_gazetteer(
                 ("rosa", "given", 270),
                 ("rosa", "surname", 12),
@@ -62,7 +64,7 @@ def test_there_is_a_feature_for_each_class(make_gazetteer: MakeGazetteer) -> Non
 
 def test_written_and_read_they_say_the_same(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
     rows = [("rosa", "given", 270), ("rosa", "surname", 12), ("peña", "surname", 30)]
-    names = NameFrequencies.of(Frequencies.of(make_gazetteer(*rows)))
+    names = NameFrequencies.of(Frequencies.from_gazetteer(make_gazetteer(*rows)))
     assert not any(b"rosa" in content for content in names.files().values())
     write_model(tmp_path, {"kind": "crf", "names": names.classes}, names.files())
     again = NameFrequencies.of_model(ModelFiles(tmp_path, "crf"))
@@ -76,6 +78,6 @@ def test_a_class_that_no_feature_can_be_named_after_is_told(
     make_gazetteer: MakeGazetteer, name: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        NameFrequencies.of(Frequencies.of(make_gazetteer(("rosa", name, 3))))
+        NameFrequencies.of(Frequencies.from_gazetteer(make_gazetteer(("rosa", name, 3))))
     assert str(caught.value).startswith("names: ")
     assert "gazetteer import --class" in str(caught.value)

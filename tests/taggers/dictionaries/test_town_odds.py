@@ -29,8 +29,8 @@ def test_log_odds_are_those_of_the_formula(
 ) -> None:
     rows = [(term, "town", count) for term, count in TOWNS]
     rows += [(term, "country", count) for term, count in COUNTRIES]
-    places = Frequencies.of(make_gazetteer(*rows), ("town", "country"))
-    names = Frequencies.of(make_gazetteer(*((term, "name", n) for term, n in PEOPLE)))
+    places = Frequencies.from_gazetteer(make_gazetteer(*rows), ("town", "country"))
+    names = Frequencies.from_gazetteer(make_gazetteer(*((term, "name", n) for term, n in PEOPLE)))
     types, counts = tuple(COUNTS), np.array([*COUNTS.values()])
     persons = WordDivergence.of(names, Uses.of(names, types, counts), smoothing)
     notes = NoteWords(types, counts, np.zeros(len(types), np.int32))

@@ -31,7 +31,7 @@ Counted = dict[str, int]
 
 
 def compared(gazetteer: Gazetteer, notes: Counted, smoothing: float = 0.3) -> WordDivergence:
-    names = Frequencies.of(gazetteer)
+    names = Frequencies.from_gazetteer(gazetteer)
     uses = Uses.of(names, list(notes), np.array(list(notes.values()), np.int64))
     return WordDivergence.of(names, uses, smoothing)
 
@@ -119,7 +119,7 @@ def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> 
 
 @pytest.mark.filterwarnings("error")
 def test_words_and_their_capitals_are_counted(make_gazetteer: MakeGazetteer) -> None:
-    names = Frequencies.of(make_gazetteer(("jose", "x", 5), ("mas", "x", 1)))
+    names = Frequencies.from_gazetteer(make_gazetteer(("jose", "x", 5), ("mas", "x", 1)))
     notes = {"José": 3, "JOSÉ": 4, "Jose\u0301": 5, "jose": 1, "mas": 7, "más": 2, "12": 9, "Y": 8}
     uses = Uses.of(names, list(notes), np.array(list(notes.values())))
     assert CASES == ("lower", "first", "upper", "initial", "mixed")

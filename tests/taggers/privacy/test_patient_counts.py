@@ -83,7 +83,7 @@ def test_a_list_is_public_by_class_and_as_a_whole(
     lists = PublicLists([str(path)])
 
     def public(*words: str) -> list[str]:
-        table = Frequencies.of(make_gazetteer(*((word, "x", 1) for word in words)))
+        table = Frequencies.from_gazetteer(make_gazetteer(*((word, "x", 1) for word in words)))
         kept = lists.is_public(table.hashes)
         return [word for word, some in zip(table.words, kept.tolist(), strict=True) if some]
 

@@ -52,7 +52,7 @@ class Corpus:
             Channel(
                 stream.name,
                 stream.offsets,
-                Stream.of([said(token, stream.name) for token in tokens]),
+                Stream.from_values([said(token, stream.name) for token in tokens]),
             )
             for stream in self.templates.streams
         ]

@@ -64,7 +64,9 @@ def test_types_in_any_order_make_the_same_training_set(
     ]
     whole = make_batch(documents, labelled=True, classes=["A"])
     assume(whole.n_tokens)
-    pos = Stream.of([str(place % 3) if place % 4 else None for place in range(whole.n_tokens)])
+    pos = Stream.from_values(
+        [str(place % 3) if place % 4 else None for place in range(whole.n_tokens)]
+    )
     whole = whole.with_streams({"pos": pos})
     words = shuffled(whole.vocabulary, whole.word_ids, rng)
     other = replace(
