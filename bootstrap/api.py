@@ -16,7 +16,7 @@ from bootstrap.config.configuration import (
 )
 from bootstrap.config.overrides import Source
 from bootstrap.data.preparation import prepare
-from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.execution.processes import default_jobs
 from bootstrap.experiments.folder import opened_experiment
 from bootstrap.experiments.plan import load_plan
@@ -143,7 +143,7 @@ def train(
     resume: bool = False,
     jobs: int | None = None,
     on_iteration: Callable[[IterationMetrics], None] | None = None,
-    report: Report | None = None,
+    report: ReportStage | None = None,
     **settings: Any,
 ) -> Run:
     """Train a tagger by self-training, in a run folder like that of ``bootstrap run``.
@@ -193,7 +193,7 @@ def active(
     resume: bool = False,
     jobs: int | None = None,
     on_iteration: Callable[[IterationMetrics], None] | None = None,
-    report: Report | None = None,
+    report: ReportStage | None = None,
     **settings: Any,
 ) -> Run:
     """Train a tagger by active learning, in a run folder like that of ``bootstrap active``.
@@ -231,7 +231,7 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
     resume: bool,
     jobs: int | None,
     on_iteration: Callable[[IterationMetrics], None] | None,
-    report: Report | None,
+    report: ReportStage | None,
 ) -> Run:
     notes, _ = prepare(configuration)
     with opened_run(folder, configuration, resume=resume) as run:

@@ -54,7 +54,7 @@ _CONTINUE = "what is trained is kept; make space, and continue with the same com
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EmbeddingRecipe:
     """An embedding to be trained.
 
     Parameters
@@ -88,7 +88,7 @@ def embed(
     documents: Callable[[], Iterable[Document]],
     notes: dict[str, Any],
     folder: Path,
-    plans: Sequence[Plan],
+    recipes: Sequence[EmbeddingRecipe],
     *,
     jobs: int = 1,
     resume: bool = False,
@@ -104,7 +104,7 @@ def embed(
         The fingerprint of the notes (see `notes_of`).
     folder : Path
         The folder in which a folder for each embedding is created.
-    plans : sequence of Plan
+    recipes : sequence of EmbeddingRecipe
         The embeddings to train.
     jobs : int
         Number of embeddings trained at the same time.
@@ -116,7 +116,7 @@ def embed(
     Returns
     -------
     list of Embedding
-        In the order of the plans.
+        In the order of the recipes.
 
     Raises
     ------
@@ -125,14 +125,16 @@ def embed(
         often enough.
     """
     with locked_folder(folder):
-        left = [plan for plan in plans if not is_trained(folder, plan, notes, resume=resume)]
+        left = [
+            recipe for recipe in recipes if not is_trained(folder, recipe, notes, resume=resume)
+        ]
         if left:
             counts = encode_notes(folder, documents, notes, resume=resume)
-            train_plans(folder, left, counts, notes, jobs=jobs, report=report)
+            train_recipes(folder, left, counts, notes, jobs=jobs, report=report)
         shutil.rmtree(folder / ENCODED, ignore_errors=True)
     from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
 
-    return [Embedding.load(folder / plan.name) for plan in plans]
+    return [Embedding.load(folder / recipe.name) for recipe in recipes]
 
 
 @contextlib.contextmanager
@@ -159,9 +161,11 @@ def notes_of(source: str, unit: str) -> dict[str, Any]:
     return {"source": source, "unit": unit, "files": files, "digest": digest.hexdigest()}
 
 
-def is_trained(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
+def is_trained(
+    folder: Path, recipe: EmbeddingRecipe, notes: dict[str, Any], *, resume: bool
+) -> bool:
     """Return whether a planned embedding exists, which must be resumed with the same settings."""
-    path = folder / plan.name
+    path = folder / recipe.name
     if not path.exists():
         return False
     if not resume:
@@ -172,7 +176,7 @@ def is_trained(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool)
     from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
 
     # The settings of pretrained embeddings have other keys.
-    before, now = Embedding.load(path).settings.get("requested", {}), plan.settings(notes)
+    before, now = Embedding.load(path).settings.get("requested", {}), recipe.settings(notes)
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
             raise InputError(
@@ -221,9 +225,9 @@ def _pieces(documents: Iterable[Document], counter: WordCounter) -> Iterator[Pie
         yield np.diff(tokens.document_offsets).astype(np.int32), counter.add(tokens)
 
 
-def train_plans(
+def train_recipes(
     folder: Path,
-    plans: Sequence[Plan],
+    recipes: Sequence[EmbeddingRecipe],
     counts: WordCounts,
     notes: dict[str, Any],
     *,
@@ -231,28 +235,28 @@ def train_plans(
     report: Callable[[str, int, int], None],
 ) -> None:
     """Train embeddings on the notes that `encode_notes` wrote; see `embed`."""
-    tasks = [_task_of(plan, folder, notes, counts.tokens) for plan in plans]
+    tasks = [_task_of(recipe, folder, notes, counts.tokens) for recipe in recipes]
     report("looking up words", 0, 0)
     # Separate processes release their memory when they end.
     for _ in in_processes(_prepare, [(task,) for task in tasks], jobs=jobs):
         pass
-    name = plans[0].name if len(plans) == 1 else f"{len(plans)} embeddings"
+    name = recipes[0].name if len(recipes) == 1 else f"{len(recipes)} embeddings"
     done, totals = [0] * len(tasks), [_tokens_of(task) for task in tasks]
     for number, message in in_processes(training.train, [(task,) for task in tasks], jobs=jobs):
         done[number] = message
         report(f"training {name}", sum(done), sum(totals))
 
 
-def _task_of(plan: Plan, folder: Path, notes: dict[str, Any], tokens: int) -> Task:
-    epochs = plan.options.epochs or epochs_for(tokens)
-    options = replace(plan.options, epochs=epochs)
-    settings = {"requested": plan.settings(notes), "epochs": epochs, "tokens": tokens}
+def _task_of(recipe: EmbeddingRecipe, folder: Path, notes: dict[str, Any], tokens: int) -> Task:
+    epochs = recipe.options.epochs or epochs_for(tokens)
+    options = replace(recipe.options, epochs=epochs)
+    settings = {"requested": recipe.settings(notes), "epochs": epochs, "tokens": tokens}
     return Task(
         options=options,
         notes=folder / ENCODED,
-        folder=folder / f".{plan.name}",
-        target=folder / plan.name,
-        normalisation=plan.normalisation,
+        folder=folder / f".{recipe.name}",
+        target=folder / recipe.name,
+        normalisation=recipe.normalisation,
         settings=settings,
     )
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.batch import make_batch
@@ -264,7 +264,7 @@ def tag_corpus(
     *,
     problems: Problems,
     unusual: UnusualCharacters,
-    report: Report,
+    report: ReportStage,
     announce: Callable[[], None],
 ) -> WriteReport:
     """Tag a corpus and write it with the spans found.
@@ -329,7 +329,7 @@ def tag_corpus(
     )
 
 
-def _counted(tagged: Iterable[TaggedDocument], report: Report) -> Iterator[TaggedDocument]:
+def _counted(tagged: Iterable[TaggedDocument], report: ReportStage) -> Iterator[TaggedDocument]:
     for number, item in enumerate(tagged, 1):
         if number % 500 == 0:
             report("tagging", number, 0)

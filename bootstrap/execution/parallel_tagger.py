@@ -22,7 +22,7 @@ from taggers.model_folder import add_to_model, read_digest
 from taggers.options import TaggerOptions
 
 #: Called with the name of a stage, the amount done and the total.
-Report = Callable[[str, int, int], None]
+ReportStage = Callable[[str, int, int], None]
 
 _CHUNK = 2500  # documents of an item; smaller chunks would look up more words repeatedly
 
@@ -63,7 +63,7 @@ class ParallelTagger:
         *,
         jobs: int = 1,
         executor: Executor | None = None,
-        report: Report = _silent,
+        report: ReportStage = _silent,
         files: Mapping[str, bytes] | None = None,
     ) -> None:
         self.folder = folder
@@ -85,7 +85,7 @@ class ParallelTagger:
         trusted: Collection[str] = (),
         jobs: int = 1,
         executor: Executor | None = None,
-        report: Report = _silent,
+        report: ReportStage = _silent,
     ) -> Self:
         """Load a model from its folder; `trusted` is as in `taggers.registry.load_tagger`."""
         tagger = load_tagger(folder, trusted=trusted)
@@ -202,7 +202,7 @@ class FolderFit:
     rng: np.random.Generator
 
 
-def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: Report = _silent) -> None:
+def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: ReportStage = _silent) -> None:
     """Train several taggers, each in another process.
 
     Parameters

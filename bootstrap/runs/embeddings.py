@@ -15,14 +15,14 @@ import numpy as np
 from bootstrap.data.splits import Notes, UnlabeledNotes
 from bootstrap.embedding_training import (
     ENCODED,
-    Plan,
+    EmbeddingRecipe,
     encode_notes,
     is_trained,
     locked_folder,
-    train_plans,
+    train_recipes,
     vocabulary_size,
 )
-from bootstrap.execution.parallel_tagger import Report
+from bootstrap.execution.parallel_tagger import ReportStage
 from bootstrap.execution.processes import in_processes
 from corpus.counts import WordCounts
 from corpus.document import Document
@@ -49,7 +49,7 @@ def embeddings_of_notes(
     random_state: int,
     *,
     jobs: int,
-    report: Report,
+    report: ReportStage,
     test_text: bool = False,
 ) -> Path | None:
     """Train embeddings and clusters of the documents of a run.
@@ -84,7 +84,7 @@ def trained_embeddings(
     random_state: int,
     *,
     jobs: int,
-    report: Report,
+    report: ReportStage,
 ) -> Path | None:
     """Train embeddings and clusters in a folder, unless they are there.
 
@@ -126,7 +126,7 @@ def _train(
     random_state: int,
     *,
     jobs: int,
-    report: Report,
+    report: ReportStage,
 ) -> None:
     """Train embeddings and clusters, and write a description of them in the end."""
     state = int(_seeds(random_state).generate_state(1)[0])
@@ -134,11 +134,11 @@ def _train(
     words = vocabulary_size(counts, automatic.NORMALISATION, automatic.min_count_for(counts.tokens))
     ks = automatic.ks_for(words)
     if ks:
-        plans = _plans(counts, state)
-        left = [plan for plan in plans if not is_trained(folder, plan, _NOTES, resume=True)]
+        recipes = _recipes(counts, state)
+        left = [recipe for recipe in recipes if not is_trained(folder, recipe, _NOTES, resume=True)]
         if left:
-            train_plans(folder, left, counts, _NOTES, jobs=jobs, report=report)
-        _cluster([folder / plan.name for plan in plans], ks, state, jobs=jobs, report=report)
+            train_recipes(folder, left, counts, _NOTES, jobs=jobs, report=report)
+        _cluster([folder / recipe.name for recipe in recipes], ks, state, jobs=jobs, report=report)
     else:
         _log.warning(
             "the documents have %s distinct words that are frequent enough, of which %s are needed "
@@ -154,9 +154,9 @@ def _train(
     write_atomically(folder / _DESCRIPTION, json.dumps(description, indent=1).encode())
 
 
-def _plans(counts: WordCounts, random_state: int) -> list[Plan]:
+def _recipes(counts: WordCounts, random_state: int) -> list[EmbeddingRecipe]:
     return [
-        Plan(
+        EmbeddingRecipe(
             automatic.NORMALISATION,
             automatic.training_options(counts.tokens, window, random_state),
         )
@@ -165,7 +165,7 @@ def _plans(counts: WordCounts, random_state: int) -> list[Plan]:
 
 
 def _cluster(
-    folders: Sequence[Path], ks: Sequence[int], random_state: int, *, jobs: int, report: Report
+    folders: Sequence[Path], ks: Sequence[int], random_state: int, *, jobs: int, report: ReportStage
 ) -> None:
     """Compute the clusterings of embeddings, each embedding in a process."""
     from taggers.embeddings.clusters import (  # noqa: PLC0415 - numba is slow to import
@@ -182,7 +182,7 @@ def _cluster(
 
 
 def _lines(
-    notes: Notes, rng: np.random.Generator, report: Report, test: Sequence[Document] = ()
+    notes: Notes, rng: np.random.Generator, report: ReportStage, test: Sequence[Document] = ()
 ) -> Iterator[Document]:
     """Yield the lines of all documents, without labels; of a large pool, those of a sample."""
     annotated = (*notes.seed.documents, *notes.validation.documents, *test)
@@ -204,7 +204,7 @@ def _split(documents: Iterable[Document]) -> Iterator[Document]:
     return split_documents(documents, "line", Problems())
 
 
-def _characters(pool: UnlabeledNotes, report: Report) -> int:
+def _characters(pool: UnlabeledNotes, report: ReportStage) -> int:
     """Count the characters of the unlabeled documents."""
     return sum(len(document.text) for document in _reported(pool, "measuring notes", report))
 
@@ -213,7 +213,7 @@ def _sampled(
     pool: UnlabeledNotes,
     share: float,
     rng: np.random.Generator,
-    report: Report,
+    report: ReportStage,
     unread: dict[tuple[str, str], Document],
 ) -> Iterator[Document]:
     """Yield a random share of the unlabeled documents, and remove all of them from `unread`."""
@@ -223,7 +223,7 @@ def _sampled(
             yield document
 
 
-def _reported(pool: UnlabeledNotes, stage: str, report: Report) -> Iterator[Document]:
+def _reported(pool: UnlabeledNotes, stage: str, report: ReportStage) -> Iterator[Document]:
     for number, document in enumerate(pool.documents(), start=1):
         if number % _REPORTED == 0:
             report(stage, number, 0)

@@ -22,7 +22,7 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import Notes
-from bootstrap.execution.parallel_tagger import FolderFit, ParallelTagger, Report, fit_all
+from bootstrap.execution.parallel_tagger import FolderFit, ParallelTagger, ReportStage, fit_all
 from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embeddings_of_notes
@@ -91,7 +91,7 @@ class LoopParts:
     configuration: Configuration
     notes: Notes
     jobs: int
-    report: Report
+    report: ReportStage
     watch: Stopwatch
 
     @cached_property
@@ -390,7 +390,7 @@ def keep_model(run: Run, iteration: int, tagger: Tagger) -> None:
         shutil.rmtree(folder)
 
 
-def _train_in_folders(fits: Sequence[Fit], *, jobs: int, report: Report) -> list[Tagger]:
+def _train_in_folders(fits: Sequence[Fit], *, jobs: int, report: ReportStage) -> list[Tagger]:
     """Train several taggers at the same time, each in another process."""
     in_folders = [
         FolderFit(

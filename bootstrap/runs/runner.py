@@ -9,7 +9,7 @@ from dataclasses import replace
 from bootstrap.advice.advice import advise, read_advice, save_advice
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import LabelledNotes, Notes
-from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.active_rounds import RoundLimits
 from bootstrap.runs.folder import Run
@@ -54,7 +54,7 @@ def warm_up_taggers(
 
 
 def run_iterations(
-    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: Report
+    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: ReportStage
 ) -> Iterator[IterationMetrics]:
     """Run the iterations of a run that are not closed yet.
 

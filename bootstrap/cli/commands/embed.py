@@ -26,7 +26,7 @@ from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
     from bootstrap.cli.progress import StageProgress
-    from bootstrap.embedding_training import Plan
+    from bootstrap.embedding_training import EmbeddingRecipe
     from corpus.document import Document
     from taggers.embeddings.embedding import Embedding
 
@@ -134,7 +134,7 @@ def train(options: argparse.Namespace) -> None:
             documents,
             notes_of(options.source, options.unit),
             options.output,
-            _plans(options),
+            _recipes(options),
             jobs=options.jobs,
             resume=options.resume,
             report=bar.report,
@@ -150,13 +150,13 @@ def _counted(documents: Iterable[Document], bar: StageProgress, total: int) -> I
         yield document
 
 
-def _plans(options: argparse.Namespace) -> list[Plan]:
+def _recipes(options: argparse.Namespace) -> list[EmbeddingRecipe]:
     """Return the embeddings to train: each normalisation with each window."""
-    from bootstrap.embedding_training import Plan
+    from bootstrap.embedding_training import EmbeddingRecipe
     from taggers.embeddings.training import TrainingOptions
 
     return [
-        Plan(
+        EmbeddingRecipe(
             name,
             TrainingOptions(
                 kind=options.kind,
