@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bootstrap.config.active_options import LACKS_ACTIVE
 from bootstrap.config.configuration import (
+    LACKS_ACTIVE,
     SECTIONS,
     Configuration,
     parse_configuration,

@@ -52,6 +52,7 @@ def option(
     path: bool = False,
     builtin: Sequence[str] = (),
     members: bool = False,
+    choices: Sequence[str] = (),
 ) -> Any:
     """Declare a field of options: one key of a section of a configuration.
 
@@ -72,6 +73,8 @@ def option(
         Names of builtin resources that are accepted in place of a path, which the field then is.
     members : bool
         Whether the field holds other taggers with their options.
+    choices : sequence of str
+        The values of a string whose type is not a ``Literal``: the names of the rows of a table.
 
     Examples
     --------
@@ -83,6 +86,7 @@ def option(
     """
     metadata: dict[str, Any] = {"help": help, "least": least, "most": most, "example": example}
     metadata |= {"path": path or bool(builtin), "builtin": builtin, "members": members}
+    metadata["choices"] = tuple(choices)
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -274,8 +278,9 @@ def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
     metadata : mapping of str to Any
         Its metadata; see `option`.
     """
-    if get_origin(kind) is Literal:
-        *first, last = (f'"{name}"' for name in get_args(kind))
+    choices = metadata.get("choices") or (get_args(kind) if get_origin(kind) is Literal else ())
+    if choices:
+        *first, last = (f'"{name}"' for name in choices)
         return f"{', '.join(first)} or {last}" if first else last
     if metadata.get("members"):
         return "list of tables"
@@ -324,6 +329,8 @@ def checked_value(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
 
 def _constrained(kind: Any, metadata: Mapping[str, Any]) -> Any:
     """Return the type of a field with its limits, for msgspec."""
+    if choices := metadata.get("choices"):
+        return Literal[choices]
     if get_origin(kind) is tuple:
         return tuple[_constrained(get_args(kind)[0], metadata), ...]  # type: ignore[misc]
     if get_origin(kind) is Mapping:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bootstrap.active_learning.choice import RoundLimits, choose_round
-from bootstrap.active_learning.queries import QUERIES
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.data.samples import MOST_TOKENS, sample_of, small_crf
 from corpus.batch import Batch
 from corpus.keys import are_among

@@ -1,22 +1,24 @@
 """Query strategies: how useful it would be to annotate each document of a tagged batch.
 
-A query is a pure function of a tagging, its batch and a random generator. The configuration chooses
-one by name from `QUERIES`; callers of `bootstrap.active_learning.Rounds` may pass any function of
-that signature.
+A query is a pure function of a tagging, its batch and a random generator. ``[active] query`` names
+a row of `QUERIES`, which the configuration, its help and the page of settings read. Callers of
+`bootstrap.active_learning.Rounds` may pass any function of that signature.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from bootstrap.config.options import check_column_keys, columns_option
+from bootstrap.config.overrides import ConfigurationError
 from corpus.batch import Batch
 from corpus.tags import find_entities
 from taggers.base import Detail, Tagging
-from taggers.options import Capability
+from taggers.options import Capability, option
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,6 +42,8 @@ class Query:
         The number of further taggers in ``Tagging.views``, with the same detail.
     needs : frozenset of str
         The capabilities of taggers that it requires.
+    summary : str
+        Which documents it prefers, for the help.
     """
 
     utility: QueryFunction
@@ -47,6 +51,7 @@ class Query:
     detail: Detail = "document"
     views: int = 0
     needs: frozenset[Capability] = frozenset()
+    summary: str = ""
 
 
 def least_confident(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
@@ -139,15 +144,101 @@ def _sum_of_tokens(batch: Batch, values: Floats) -> Floats:
     return sums
 
 
-_ENTITIES: frozenset[Capability] = frozenset({"entity_probabilities"})
-
-#: Queries by their name in ``[active] query``.
+#: Queries by their name in ``[active] query``. A query is added here.
 QUERIES: Mapping[str, Query] = {
-    "least_confident": Query(least_confident),
-    "least_confident_per_token": Query(least_confident, measure="normalised"),
-    "lowest_entity": Query(lowest_entity, detail="entity", needs=_ENTITIES),
-    "entropy": Query(token_entropy, detail="labels"),
-    "margin": Query(smallest_margin, detail="labels"),
-    "committee": Query(disagreement, detail="labels", views=1),
-    "random": Query(at_random),
+    "least_confident": Query(least_confident, summary="documents whose tags are least probable"),
+    "least_confident_per_token": Query(
+        least_confident, summary="the same by the geometric mean per token", measure="normalised"
+    ),
+    "lowest_entity": Query(
+        lowest_entity,
+        summary="documents with the least probable entity",
+        detail="entity",
+        needs=frozenset({"entity_probabilities"}),
+    ),
+    "entropy": Query(
+        token_entropy, summary="with the highest entropy of token marginals", detail="labels"
+    ),
+    "margin": Query(
+        smallest_margin, summary="with the smallest margin of a token", detail="labels"
+    ),
+    "committee": Query(
+        disagreement,
+        summary="on which two taggers, [tagger] and [second_tagger], disagree most",
+        detail="labels",
+        views=1,
+    ),
+    "random": Query(at_random, summary="random documents"),
 }
+
+_listed = "; ".join(f'"{name}", {query.summary}' for name, query in QUERIES.items())
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveOptions:
+    """Options of active learning; every field is a key of ``[active]``."""
+
+    gold: str = option(
+        MISSING,
+        "annotated documents from which rounds are chosen, and whose annotations stand for those "
+        "of a person: a file, a folder or a glob pattern",
+        example='"gold.jsonl"',
+        path=True,
+    )
+    budget: int = option(
+        MISSING,
+        "maximum number of documents annotated by a person, including the seed",
+        example="500",
+        least=1,
+    )
+    gold_columns: Mapping[str, str] = columns_option("gold")
+    query: str = option(
+        "least_confident",
+        f"what is annotated first: {_listed} (bootstrap help active-learning)",
+        choices=tuple(QUERIES),
+    )
+    round: int = option(25, "number of documents that are annotated in a round", least=1)
+    hybrid: bool = option(
+        False,
+        "whether each round also tries pseudo-labelled documents, selected by [select] from the "
+        "unlabeled ones",
+    )
+    near_duplicate: float = option(
+        0.7,
+        "documents that share this part of their words or more with another of the round are left "
+        "out, unless there are not enough others. An entity that the model finds counts as its "
+        "class. With 1, only documents of the same words are left out, and above 1 none are",
+        least=0,
+    )
+    class_share: float = option(
+        0.0,
+        "share of a round that is divided among the classes, for documents in which the model "
+        "finds an entity of the class",
+        least=0,
+        most=1,
+    )
+    candidates: int = option(
+        20_000, "number of documents, drawn at random, from which a round is chosen", least=1
+    )
+    budget_tokens: int = option(
+        0,
+        "maximum number of tokens annotated by a person, including the seed; 0 for no limit",
+        least=0,
+    )
+    target_f1: float = option(
+        0.0, "stop when validation F1 reaches this; 0 to use up the budget", least=0, most=1
+    )
+    stable_kappa: float = option(
+        0.0,
+        "stop when the tags of validation hardly change: when Cohen's kappa of successive models, "
+        "as the mean of three rounds, reaches this, such as 0.99; 0 to use up the budget",
+        least=0,
+        most=1,
+    )
+
+    def __post_init__(self) -> None:
+        check_column_keys("gold", self.gold_columns)
+        if self.candidates < self.round:
+            raise ConfigurationError(
+                f"candidates = {self.candidates:,}: expected at least a round, {self.round:,}"
+            )

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.active_learning.oracle import Oracle
-from bootstrap.active_learning.queries import QUERIES, Floats, Query
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats, Query
 from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, concatenate
 from corpus.keys import are_among, distinct

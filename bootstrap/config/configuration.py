@@ -10,13 +10,12 @@ from typing import Any
 
 import tomli_w
 
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
     LoopOptions,
     ReferenceOptions,
-    SelectOptions,
 )
 from bootstrap.config.overrides import ConfigurationError, Source, overridden
 from bootstrap.config.presets import preset_of, required_values, with_preset
@@ -33,6 +32,7 @@ from bootstrap.config.tagger_sections import (
     trained_capabilities,
 )
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
+from bootstrap.selection import SelectOptions, strategy_kinds, uses_lists
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files
@@ -53,14 +53,11 @@ SECTIONS = (
     "active",
 )
 
-#: Strategies that select parts of documents, for which the measure of documents has no effect.
-_OF_SPANS = ("confident_spans", "agreement", "consensus", "agreement_with_lists")
-
-#: Strategies without a second view.
-_OF_ONE_VIEW = ("confident_documents", "confident_spans")
-
-#: Strategies with a tagger of the lists of ``[augment]``: `bootstrap.runs.lists.uses_lists`.
-_OF_LISTS = ("auto", "agreement_with_lists")
+#: The message about a configuration without ``[active]``.
+LACKS_ACTIVE = (
+    "{}: there is no section [active]; active learning needs its gold, the annotated documents "
+    "that answer, and its budget"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +108,15 @@ class Configuration:
             if not getattr(self.data, name) and name not in optional:
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
         strategy = self.select.strategy
-        if strategy in _OF_SPANS and self.select.measure != SelectOptions().measure:
+        kinds = strategy_kinds(strategy).values()
+        in_parts = all("partial_tags" in kind.needs for kind in kinds)
+        if in_parts and self.select.measure != SelectOptions().measure:
             raise ConfigurationError(
                 f'select.measure = "{self.select.measure}" applies to whole documents and has no '
                 f'effect with select.strategy = "{strategy}"; remove it'
             )
-        committee = self.active is not None and self.active.query == "committee"
-        if self.second and strategy in _OF_ONE_VIEW and not committee:
+        committee = self.active is not None and QUERIES[self.active.query].views > 0
+        if self.second and not (committee or any(kind.views for kind in kinds)):
             raise ConfigurationError(
                 f'[second_tagger] has no effect with select.strategy = "{strategy}", which has one '
                 "view; remove it"
@@ -128,10 +127,10 @@ class Configuration:
                 f"later_tagger.iteration = {self.later.start.iteration} is after the last "
                 f"iteration: loop.iterations = {self.loop.iterations}"
             )
-        if committee and self.initial_model:
+        if self.active and committee and self.initial_model:
             raise ConfigurationError(
-                'active.query = "committee" compares two taggers of the seed; it needs a seed '
-                "instead of an [initial_model]"
+                f'active.query = "{self.active.query}" compares two taggers of the seed; it '
+                "needs a seed instead of an [initial_model]"
             )
         for setting, capability, sections in self._needs():
             for name, section in self.taggers().items():
@@ -145,19 +144,20 @@ class Configuration:
         """Yield settings that need a capability, the capability, and the sections of taggers."""
         strategy, tagging = self.select.strategy, ("tagger", "later_tagger")
         trained = (*tagging, "second_tagger")
-        if strategy in _OF_SPANS:
-            yield f'select.strategy = "{strategy}"', "partial_tags", trained
-        if strategy == "confident_spans":
-            yield f'select.strategy = "{strategy}"', "entity_probabilities", tagging
+        needs = (kind.needs for kind in strategy_kinds(strategy).values())
+        for capability in sorted(frozenset.intersection(*needs), reverse=True):
+            sections = tagging if capability == "entity_probabilities" else trained
+            yield f'select.strategy = "{strategy}"', capability, sections
         if self.augment.copies:
             yield "augment.copies other than 0", "document_weights", trained
         if self.loop.pseudo_weight != 1:
             yield "loop.pseudo_weight other than 1", "document_weights", trained
         if self.loop.propagate:
             yield "loop.propagate", "entity_probabilities", (*tagging, "initial_model")
-        if self.active and self.active.query == "lowest_entity":
-            needing = (*tagging, "initial_model")
-            yield f'active.query = "{self.active.query}"', "entity_probabilities", needing
+        if self.active:
+            for capability in QUERIES[self.active.query].needs:
+                needing = (*tagging, "initial_model")
+                yield f'active.query = "{self.active.query}"', capability, needing
 
     def taggers(self) -> dict[str, TaggerSection]:
         """Return the sections of taggers, by name."""
@@ -194,8 +194,7 @@ class Configuration:
     @property
     def _reads_lists(self) -> bool:
         """Whether a run reads the files of ``[augment]``: for copies, or for a view of lists."""
-        of_lists = self.self_trains and self.select.strategy in _OF_LISTS
-        return bool(self.augment.copies) or of_lists
+        return bool(self.augment.copies) or (self.self_trains and uses_lists(self.select.strategy))
 
     def tagger_of(self, iteration: int) -> TaggerSection:
         """Return the tagger of an iteration."""

@@ -26,16 +26,6 @@ AUTO = "auto"
 #: Presets of ``[loop] preset``; see `bootstrap.config.presets`.
 Preset = Literal["auto", "paper"]
 
-#: Names of selection strategies.
-StrategyName = Literal[
-    "auto",
-    "confident_documents",
-    "confident_spans",
-    "agreement",
-    "consensus",
-    "agreement_with_lists",
-]
-
 Measure = Literal["probability", "normalised", "min_marginal"]
 
 
@@ -182,50 +172,6 @@ class LoopOptions:
         (),
         "classes for name propagation within a document: the words of full names found with "
         "confidence are tagged at their other occurrences (bootstrap help self-training)",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SelectOptions:
-    """Options of selection; every field is a key of ``[select]``."""
-
-    strategy: StrategyName = option(
-        "auto",
-        'what is selected: "confident_documents", "confident_spans", the spans that two views '
-        'support ("agreement"), also at their other occurrences ("consensus"), or with a tagger of '
-        'lists of names and places ("agreement_with_lists"), or "auto", the one that validation '
-        "prefers (bootstrap help self-training)",
-    )
-    confidence: float = option(
-        0.5,
-        "threshold: confident_documents selects no document with a lower confidence; with "
-        "confident_spans, entities, and tokens outside of entities, with a lower probability stay "
-        "unlabelled",
-        least=0,
-        most=1,
-    )
-    measure: Measure = option(
-        "probability",
-        'confidence of a document: "probability" of its tag sequence, P(y|x), "normalised" by its '
-        'length, or "min_marginal", the lowest marginal of its tokens',
-    )
-    max_selected: int = option(50_000, "maximum number of documents selected from a batch", least=1)
-    proportions: bool = option(
-        True,
-        "select documents in the reference proportions of the classes, and spans up to their rates",
-    )
-    share: float = option(
-        0.9,
-        "agreement and consensus: the entities of each class per token that are selected, as a "
-        "share of the reference",
-        least=0,
-    )
-    min_outside: float = option(
-        0.5,
-        "agreement and consensus: threshold of tokens outside of entities; those with a lower "
-        "probability stay unlabelled",
-        least=0,
-        most=1,
     )
 
 

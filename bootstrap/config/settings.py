@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import tomli_w
 
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.experiment_options import ExperimentOptions, SeedOptions
 from bootstrap.config.options import (
     AUTO,
@@ -19,10 +19,10 @@ from bootstrap.config.options import (
     LaterTaggerStart,
     LoopOptions,
     ReferenceOptions,
-    SelectOptions,
 )
 from bootstrap.config.presets import PRESETS
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
+from bootstrap.selection import SelectOptions
 from taggers.augmentation import AugmentOptions
 from taggers.ensemble.member import Member
 from taggers.options import describe
@@ -201,7 +201,13 @@ def _lines() -> Iterator[str]:
 def _settings(rows: Iterable[SettingRow], comment: str = "") -> Iterator[str]:
     for row in rows:
         prefix = f"{comment}# "
-        yield from wrap(row.help, _WIDTH, initial_indent=prefix, subsequent_indent=prefix)
+        yield from wrap(
+            row.help,
+            _WIDTH,
+            initial_indent=prefix,
+            subsequent_indent=prefix,
+            break_on_hyphens=False,
+        )
         # A setting with an example has no default, or an empty one.
         before = "# " if comment or row.example else ""
         yield f"{before}{row.key} = {row.example or row.default}"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import Notes, read_notes
 from corpus.batch import Batch

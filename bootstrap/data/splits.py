@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bootstrap.config.options import AUTO, StrategyName
-from bootstrap.selection import LIST_VIEW, PORTFOLIO, STRATEGIES
 from corpus.batch import Batch, concatenate
 from gazetteers.builtin import read_gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement
@@ -25,12 +23,6 @@ _MIN_KINDS, _MIN_KIND_SHARE = 2, 0.1
 
 #: The number of mentions of each kind by class.
 Kinds = Mapping[str, Mapping[str, int]]
-
-
-def uses_lists(strategy: StrategyName) -> bool:
-    """Return whether a strategy, or one of those that "auto" compares, has a view of lists."""
-    names = PORTFOLIO if strategy == AUTO else [strategy]
-    return any(STRATEGIES[name].views >= LIST_VIEW for name in names)
 
 
 def list_options_for(

@@ -27,11 +27,11 @@ from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
-from bootstrap.runs.lists import list_options_for, uses_lists
+from bootstrap.runs.lists import list_options_for
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
 from bootstrap.runs.records import RunError
-from bootstrap.selection import initial_strategy_for, portfolio
+from bootstrap.selection import initial_strategy_for, portfolio, uses_lists
 from bootstrap.selection.proportions import (
     Reference,
     configured_reference,

@@ -13,11 +13,11 @@ from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.active_rounds import RoundLimits
 from bootstrap.runs.folder import Run
-from bootstrap.runs.lists import uses_lists
 from bootstrap.runs.loop_parts import LoopParts, keep_model
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
 from bootstrap.runs.records import DocumentCounts, tagging_errors
+from bootstrap.selection import uses_lists
 from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
 from bootstrap.self_training.state import Views

@@ -6,24 +6,26 @@ from bootstrap.selection.proportional import ChosenDocuments, Selection, select_
 from bootstrap.selection.proportions import Reference
 from bootstrap.selection.strategies import (
     LIST_VIEW,
-    PORTFOLIO,
     SECOND_VIEW,
     STRATEGIES,
     SelectionFunction,
+    SelectOptions,
     Strategy,
     confident_parts,
     initial_strategy_for,
     portfolio,
     strategy_for,
+    strategy_kinds,
+    uses_lists,
 )
 
 __all__ = [
     "LIST_VIEW",
-    "PORTFOLIO",
     "SECOND_VIEW",
     "STRATEGIES",
     "ChosenDocuments",
     "Reference",
+    "SelectOptions",
     "Selection",
     "SelectionFunction",
     "Strategy",
@@ -32,4 +34,6 @@ __all__ = [
     "portfolio",
     "select_examples",
     "strategy_for",
+    "strategy_kinds",
+    "uses_lists",
 ]

@@ -1,8 +1,8 @@
 """Selection strategies: which pseudo-labels of a tagged batch join the training set.
 
-A strategy is a pure function of a tagging, its batch and a random generator. The configuration
-chooses one by name from `STRATEGIES`; callers of `bootstrap.self_training.self_train` may pass any
-function of that signature.
+A strategy is a pure function of a tagging, its batch and a random generator. ``[select] strategy``
+names a row of `STRATEGIES`, which the configuration, its help and the page of settings read.
+Callers of `bootstrap.self_training.self_train` may pass any function of that signature.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.config.options import AUTO, InitialModelSelection, SelectOptions, StrategyName
+from bootstrap.config.options import AUTO, InitialModelSelection, Measure
 from bootstrap.selection.agreement import agreed_spans
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
@@ -22,11 +22,19 @@ from corpus.batch import Batch
 from corpus.ragged import offsets_of
 from corpus.tags import UNKNOWN, find_entities
 from taggers.base import Detail, Tagging
-from taggers.options import Capability
+from taggers.options import Capability, option
 
 #: Selects from a tagged batch, of which all documents may be selected. The generator is that of the
 #: selection of the iteration: its state is the same in every run with the same random state.
 SelectionFunction = Callable[[Tagging, Batch, np.random.Generator], Selection]
+
+#: The number of further views of strategies with a second view, and with a tagger of lists too.
+SECOND_VIEW, LIST_VIEW = 1, 2
+
+# A variant that selects fewer entities, of which more are right. The strategy that was chosen is
+# compared with its variants in the next iteration: in the first one, with the errors of the seed
+# alone, validation cannot tell which is better later.
+_FEWER: Sequence[Mapping[str, Any]] = ({"share": 0.6},)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +81,29 @@ class StrategyKind:
     build : callable
         Builds the selection function from the options of ``[select]`` and the reference of the
         proportions, which is None if proportions are not kept.
+    summary : str
+        What it selects, for the help.
     detail : {"document", "token", "entity", "labels"}
         The output of the tagger that it needs in addition to tags and the confidence of documents.
     needs : frozenset of str
-        The capabilities of taggers that it requires.
+        The capabilities of taggers that it requires; "partial_tags" if it selects parts of
+        documents.
     views : int
         The number of further views that it needs.
+    compared : mapping of str to Any or None
+        The options that differ from those of the configuration where "auto" compares it; None if
+        "auto" leaves it out. The first strategy compared is that of the paper.
+    variants : sequence of mapping of str to Any
+        The options that differ in its variants, with which it is compared once it was chosen.
     """
 
     build: Callable[[SelectOptions, Reference | None], SelectionFunction]
-    detail: Detail
+    summary: str
+    detail: Detail = "document"
     needs: frozenset[Capability] = frozenset()
     views: int = 0
+    compared: Mapping[str, Any] | None = None
+    variants: Sequence[Mapping[str, Any]] = ()
 
 
 def confident_documents(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
@@ -209,37 +228,104 @@ def _agreed(
     return select
 
 
-#: The number of further views of strategies with a second view, and with a tagger of lists too.
-SECOND_VIEW, LIST_VIEW = 1, 2
-
 _PARTIAL: frozenset[Capability] = frozenset({"partial_tags"})
 
-#: Strategies by their name in ``[select] strategy``.
+#: Strategies by their name in ``[select] strategy``. A strategy is added here.
 STRATEGIES: Mapping[str, StrategyKind] = {
-    "confident_documents": StrategyKind(confident_documents, "document"),
-    "confident_spans": StrategyKind(confident_spans, "entity", _PARTIAL | {"entity_probabilities"}),
-    "agreement": StrategyKind(agreement, "token", _PARTIAL, SECOND_VIEW),
-    "consensus": StrategyKind(consensus, "token", _PARTIAL, SECOND_VIEW),
-    "agreement_with_lists": StrategyKind(agreement_with_lists, "token", _PARTIAL, LIST_VIEW),
+    "confident_documents": StrategyKind(
+        confident_documents, "whole documents above the threshold", compared={}
+    ),
+    "confident_spans": StrategyKind(
+        confident_spans,
+        "tags above the threshold",
+        detail="entity",
+        needs=_PARTIAL | {"entity_probabilities"},
+    ),
+    "agreement": StrategyKind(
+        agreement,
+        "spans that two views support",
+        detail="token",
+        needs=_PARTIAL,
+        views=SECOND_VIEW,
+        compared={},
+        variants=_FEWER,
+    ),
+    "consensus": StrategyKind(
+        consensus,
+        "such spans at their other occurrences, too",
+        detail="token",
+        needs=_PARTIAL,
+        views=SECOND_VIEW,
+        compared={"min_outside": 0.9},
+        variants=_FEWER,
+    ),
+    "agreement_with_lists": StrategyKind(
+        agreement_with_lists,
+        "spans that two views and a tagger of lists of names and places support",
+        detail="token",
+        needs=_PARTIAL,
+        views=LIST_VIEW,
+        compared={},
+        variants=_FEWER,
+    ),
 }
 
-#: The strategies that ``strategy = "auto"`` compares, with the options that differ from those of
-#: the configuration. The first one is that of the paper.
-PORTFOLIO: Mapping[StrategyName, Mapping[str, Any]] = {
-    "confident_documents": {},
-    "agreement": {},
-    "consensus": {"min_outside": 0.9},
-    "agreement_with_lists": {},
-}
+_listed = "; ".join(f'"{name}", {kind.summary}' for name, kind in STRATEGIES.items())
 
-#: Variants of the strategies of `PORTFOLIO`, as options that differ: fewer entities, of which more
-#: are right. The strategy that was chosen is compared with its variants in the next iteration: in
-#: the first one, with the errors of the seed alone, validation cannot tell which is better later.
-VARIANTS: Mapping[StrategyName, Sequence[Mapping[str, Any]]] = {
-    "agreement": ({"share": 0.6},),
-    "consensus": ({"share": 0.6},),
-    "agreement_with_lists": ({"share": 0.6},),
-}
+
+@dataclass(frozen=True, slots=True)
+class SelectOptions:
+    """Options of selection; every field is a key of ``[select]``."""
+
+    strategy: str = option(
+        AUTO,
+        f"what is selected: {_listed}; or "
+        f'"{AUTO}", the strategy that validation prefers (bootstrap help self-training)',
+        choices=(AUTO, *STRATEGIES),
+    )
+    confidence: float = option(
+        0.5,
+        "threshold: confident_documents selects no document with a lower confidence; with "
+        "confident_spans, entities, and tokens outside of entities, with a lower probability stay "
+        "unlabelled",
+        least=0,
+        most=1,
+    )
+    measure: Measure = option(
+        "probability",
+        'confidence of a document: "probability" of its tag sequence, P(y|x), "normalised" by its '
+        'length, or "min_marginal", the lowest marginal of its tokens',
+    )
+    max_selected: int = option(50_000, "maximum number of documents selected from a batch", least=1)
+    proportions: bool = option(
+        True,
+        "select documents in the reference proportions of the classes, and spans up to their rates",
+    )
+    share: float = option(
+        0.9,
+        "agreement and consensus: the entities of each class per token that are selected, as a "
+        "share of the reference",
+        least=0,
+    )
+    min_outside: float = option(
+        0.5,
+        "agreement and consensus: threshold of tokens outside of entities; those with a lower "
+        "probability stay unlabelled",
+        least=0,
+        most=1,
+    )
+
+
+def strategy_kinds(name: str) -> Mapping[str, StrategyKind]:
+    """Return the rows of `STRATEGIES` that ``[select] strategy`` names; "auto" names several."""
+    if name != AUTO:
+        return {name: STRATEGIES[name]}
+    return {name: kind for name, kind in STRATEGIES.items() if kind.compared is not None}
+
+
+def uses_lists(name: str) -> bool:
+    """Return whether a strategy, or one of those that "auto" compares, has a view of lists."""
+    return any(kind.views >= LIST_VIEW for kind in strategy_kinds(name).values())
 
 
 def portfolio(
@@ -254,13 +340,13 @@ def portfolio(
     Parameters
     ----------
     options : SelectOptions
-        Its `strategy` is a key of `STRATEGIES`, or "auto" for all of `PORTFOLIO`.
+        Its `strategy` is a key of `STRATEGIES`, or "auto" for all that it compares.
     reference : Reference or None
         The proportions to keep; required with ``options.proportions``.
     capabilities : collection of str
-        The capabilities of the tagger. The strategies of `PORTFOLIO` that need others are left out.
+        The capabilities of the tagger. "auto" leaves out strategies that need others.
     lists : bool
-        Whether there is a tagger of lists; without one, strategies that need it are left out.
+        Whether there is a tagger of lists; without one, "auto" leaves out strategies that need it.
 
     Returns
     -------
@@ -269,17 +355,16 @@ def portfolio(
     if options.strategy != AUTO:
         return [strategy_for(options, reference)]
     return [
-        _with_variants(replace(options, strategy=name, **others), reference)
-        for name, others in PORTFOLIO.items()
-        if STRATEGIES[name].needs <= set(capabilities)
-        and (lists or STRATEGIES[name].views < LIST_VIEW)
+        _with_variants(replace(options, strategy=name, **(kind.compared or {})), reference)
+        for name, kind in strategy_kinds(AUTO).items()
+        if kind.needs <= set(capabilities) and (lists or kind.views < LIST_VIEW)
     ]
 
 
 def _with_variants(options: SelectOptions, reference: Reference | None) -> Strategy:
-    """Build a strategy of the portfolio with its variants, which are named after their options."""
+    """Build a strategy with its variants, which are named after their options."""
     variants = []
-    for others in VARIANTS.get(options.strategy, ()):
+    for others in STRATEGIES[options.strategy].variants:
         differing = replace(options, **others)
         if differing == options or not options.proportions:  # without them, shares have no effect
             continue

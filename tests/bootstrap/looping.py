@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bootstrap.config.options import LoopOptions, SelectOptions
+from bootstrap.config.options import LoopOptions
 from bootstrap.config.presets import PAPER, PRESETS
 from bootstrap.runs.active_rounds import NoDocuments, RoundLimits
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import concatenated, metrics_of
-from bootstrap.selection import ChosenDocuments, Strategy
+from bootstrap.selection import ChosenDocuments, SelectOptions, Strategy
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training.candidates import Candidates
 from bootstrap.self_training.loop import Ended, Pool, Step, self_train

@@ -16,9 +16,8 @@ from sklearn.metrics import cohen_kappa_score
 
 import bootstrap
 from bootstrap.active_learning.oracle import GoldOracle
-from bootstrap.active_learning.queries import QUERIES
+from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.active_learning.rounds import Rounds
-from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import LoopOptions
 from bootstrap.runs.active_rounds import NO_SELECTION, RoundLimits
 from bootstrap.runs.observer import agreement, kappa_of

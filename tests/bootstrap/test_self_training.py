@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.config.options import InitialModelSelection, LoopOptions, SelectOptions
+from bootstrap.config.options import InitialModelSelection, LoopOptions
 from bootstrap.runs.metrics import EntityScores
 from bootstrap.selection import (
     Reference,
     Selection,
+    SelectOptions,
     Strategy,
     initial_strategy_for,
     strategy_for,

@@ -5,8 +5,10 @@ import tomllib
 
 import pytest
 
+from bootstrap.active_learning.queries import QUERIES
 from bootstrap.cli.commands.help import documentation_folder, find_topics, read_topic, title_of
 from bootstrap.config.settings import commented_template
+from bootstrap.selection import STRATEGIES
 from corpus.errors import InputError
 from tests.docs.conftest import ROOT
 
@@ -17,6 +19,20 @@ def test_every_setting_is_in_the_reference_with_help(hooks):
         assert f"## [{row.section}]" in page
         assert f"| `{row.key}` |" in page
         assert row.type and row.help
+
+
+def test_strategies_and_queries_are_in_the_reference_and_on_their_pages(hooks):
+    """Their tables are all that names them, so that one more is three files."""
+    rows = {(row.section, row.key): row for row in hooks.setting_rows()}
+    tables = {
+        "self-training": (rows["select", "strategy"], STRATEGIES),
+        "active-learning": (rows["active", "query"], QUERIES),
+    }
+    for page, (row, table) in tables.items():
+        text = (ROOT / f"docs/explanation/{page}.md").read_text(encoding="utf-8")
+        for name in table:
+            assert f'"{name}"' in row.type and f'"{name}"' in row.help
+            assert f"| `{name}` |" in text
 
 
 def test_pages_name_the_defaults_that_settings_have(hooks):

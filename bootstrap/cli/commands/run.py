@@ -68,8 +68,7 @@ def main(options: argparse.Namespace) -> None:
 
 def active(options: argparse.Namespace) -> None:
     """Run active learning, and print the gain, the run folder and the next commands."""
-    from bootstrap.config.active_options import LACKS_ACTIVE
-    from bootstrap.config.configuration import load_configuration
+    from bootstrap.config.configuration import LACKS_ACTIVE, load_configuration
 
     configuration = load_configuration(options.config, options.overrides)
     if configuration.active is None:

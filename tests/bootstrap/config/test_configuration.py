@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,12 +21,10 @@ from bootstrap.config.options import (
     DataOptions,
     LoopOptions,
     ReferenceOptions,
-    SelectOptions,
-    StrategyName,
 )
 from bootstrap.config.overrides import Source
 from bootstrap.config.settings import commented_template
-from bootstrap.runs.lists import uses_lists
+from bootstrap.selection import STRATEGIES, SelectOptions, uses_lists
 from corpus.formats import Columns
 from taggers import CRFOptions
 from taggers.augmentation import AugmentOptions
@@ -410,7 +408,7 @@ def test_a_measure_of_documents_is_refused_where_spans_are_selected(
 def test_lists_are_checked_for_copies_and_for_strategies_that_use_them(file: Path) -> None:
     """A view of lists reads the files of [augment] without any copies."""
     own = file.parent / "own.parquet"
-    for strategy in get_args(StrategyName):
+    for strategy in ("auto", *STRATEGIES):
         for copies in (0, 1):
             text = f'[augment]\ncopies = {copies}\ngazetteers = ["own.parquet"]\n'
             found = load(file, f'{text}[select]\nstrategy = "{strategy}"')

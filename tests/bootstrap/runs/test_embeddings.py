@@ -19,7 +19,7 @@ import pytest
 
 import bootstrap
 from bootstrap import embedding_training
-from bootstrap.config.active_options import ActiveOptions
+from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
 from bootstrap.data.splits import Notes, read_notes
 from bootstrap.runs import embeddings

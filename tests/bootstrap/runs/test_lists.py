@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from bootstrap.runs.lists import list_options_for, uses_lists
+from bootstrap.runs.lists import list_options_for
+from bootstrap.selection import uses_lists
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch, score_batches
