@@ -201,10 +201,10 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     likelihood = Traced(training_set, options.c2, real)
     begin = time.process_time()
     with one_thread():
-        minimum = minimise(
+        _, training = minimise(
             likelihood, np.zeros(likelihood.size), curvature=likelihood.curvature, most=10
         )
-    return prepared, (time.process_time() - begin) / len(Traced.values), minimum.value
+    return prepared, (time.process_time() - begin) / len(Traced.values), training.loss
 
 
 def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:

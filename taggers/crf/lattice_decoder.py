@@ -11,7 +11,6 @@ import numpy.typing as npt
 from taggers.base import Detail
 from taggers.crf import lattice
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
-from taggers.crf.lattice.logspace import log_forward_backward
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -97,9 +96,8 @@ class ScoreDecoder:
         self._number = len(transition)
         self._transition = transition
         self._real = real
-        self._exact = not lattice.safe(transition, real)
         self._padded = lattice.padded_transition(transition, real)
-        self._exponential = lattice.exponential_transition(transition, real)
+        self._transitions = lattice.Transitions(transition, real)
 
     def decode_scores(
         self,
@@ -142,16 +140,14 @@ class ScoreDecoder:
             lattice.backtrack(
                 *where, scores, other, self._padded, self._transition, decoded.labels, best
             )
-            packed = None
-            if detail == "entity":
-                packed = PackedEntities.from_tags(packing, decoded.labels, self._labels)
-                entities.append(packed)
-            log_z = np.empty(len(best))
-            if self._exact:
-                self._sum_exactly(packing, scores, log_z, decoded, entities=packed)
-            else:
-                self._sum(packing, scores, other, log_z, decoded, entities=packed)
-            decoded.log_probability[packing.documents] = np.minimum(best - log_z, 0.0)
+            sums = self._transitions.forward(packing, scores, other)
+            if detail != "document":
+                packed = None
+                if detail == "entity":
+                    packed = PackedEntities.from_tags(packing, decoded.labels, self._labels)
+                    entities.append(packed)
+                self._unpack_marginals(packing, sums, decoded, packed)
+            decoded.log_probability[packing.documents] = np.minimum(best - sums.log_z, 0.0)
             done += len(best)
             if progress:
                 progress(done, number)
@@ -159,61 +155,24 @@ class ScoreDecoder:
             return replace(decoded, entities=in_order(entities, self._labels))
         return decoded
 
-    def _sum(
+    def _unpack_marginals(
         self,
         packing: lattice.Packing,
-        scores: lattice.Reals,
-        alpha: lattice.Reals,
-        log_z: Floats,
+        sums: lattice.Sums,
         decoded: Decoded,
-        *,
         entities: PackedEntities | None,
     ) -> None:
-        largest = np.empty(packing.tokens, scores.dtype)
-        scale = np.empty(packing.tokens)
-        lattice.lower_by_largest(scores, largest)
-        np.exp(scores, out=scores)
-        lattice.forward(packing.steps, scores, self._exponential, alpha, scale)
-        top = float(self._transition.max())
-        lattice.log_sums(packing.steps, scale, largest, top, log_z)
-        if decoded.chosen is None and decoded.marginals is None:
-            return
+        """Complete the sums of a packing, and copy what was requested to its place."""
         if entities is not None:
-            entities.begin(packing, scores, self._exponential, alpha, scale)
-        transposed = np.ascontiguousarray(self._exponential.T)
-        ones, no_counts = np.ones(len(log_z)), np.zeros((0, 0))
-        lattice.backward(packing.steps, scores, transposed, ones, alpha, scale, no_counts)
+            entities.begin(packing, sums, self._transitions.exponential)
+        self._transitions.backward(packing, sums, np.ones(len(sums.log_z)), np.zeros((0, 0)))
         if entities is not None:
-            entities.end(packing, scores, self._exponential)
+            entities.end(packing, sums, self._transitions.exponential)
         where = packing.first, packing.lengths, packing.steps
         if decoded.chosen is not None:
-            lattice.unpack_chosen(*where, alpha, decoded.labels, decoded.chosen)
+            lattice.unpack_chosen(*where, sums.alpha, decoded.labels, decoded.chosen)
         if decoded.marginals is not None:
-            lattice.unpack(*where, alpha, decoded.marginals)
-
-    def _sum_exactly(
-        self,
-        packing: lattice.Packing,
-        scores: lattice.Reals,
-        log_z: Floats,
-        decoded: Decoded,
-        *,
-        entities: PackedEntities | None,
-    ) -> None:
-        for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
-            places = packing.steps[:length] + row
-            own = scores[places, : self._number].astype(np.float64)
-            alpha, beta, log_z[row] = log_forward_backward(own, self._transition)
-            if entities is not None:
-                entities.sum_exactly(row, own, self._transition, alpha, beta, log_z[row])
-            tokens = slice(first, first + length)
-            if decoded.chosen is None and decoded.marginals is None:
-                continue
-            marginals = np.exp(alpha + beta - log_z[row])
-            if decoded.marginals is not None:
-                decoded.marginals[tokens] = marginals
-            if decoded.chosen is not None:
-                decoded.chosen[tokens] = marginals[np.arange(length), decoded.labels[tokens]]
+            lattice.unpack(*where, sums.alpha, decoded.marginals)
 
 
 def word_scores(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from taggers.model_folder import ModelFiles
 
 #: The type of probabilities for each precision.
-REALS = {"single": np.float32, "double": np.float64}
+REALS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 
 _ARRAYS = ("hashes", "patients", "begins", "state_labels", "state", "transition")
 
@@ -70,16 +70,13 @@ class WordTypeCRF:
         templates: Templates,
         labels: tuple[str, ...],
         weights: Weights,
-        real: npt.DTypeLike = np.float32,
+        real: type[np.floating] = np.float32,
     ) -> None:
         self.templates = templates
         self.labels = labels
         self.weights = weights
-        kind: np.dtype[Any] = np.dtype(real)
-        if not lattice.safe(weights.transition, kind):
-            kind = np.dtype(np.float64)
-        self._real = kind
-        self._scores = WordScores(weights, templates, kind)
+        self._real = real
+        self._scores = WordScores(weights, templates, real)
         self._channels = Channels(templates)
 
     def decode(
@@ -90,7 +87,7 @@ class WordTypeCRF:
         channels = self._channels.from_batch(batch)
         streams = [self._scores.stream_scores(channel) for channel in channels]
         score = word_scores(self._scores.table, rows[batch.word_ids], streams)
-        decoder = ScoreDecoder(self.weights.transition, self._real, self.labels)
+        decoder = ScoreDecoder(self.weights.transition, np.dtype(self._real), self.labels)
         documents = kernel_array(batch.document_offsets)
         with one_thread():
             return decoder.decode_scores(documents, score, detail=detail, progress=progress)

@@ -5,20 +5,14 @@ position t of all documents are contiguous in memory. A step of the forward algo
 matrix product for all documents.
 
 The algorithms work on probabilities instead of logarithms. Scores and transitions are relative to
-their maximum, and each step is normalised by its sum. Underflow is negligible as long as the
-transitions do not differ too much (`safe`). `taggers.crf.lattice.logspace` contains the algorithms
-for transitions that do.
+their maximum, and each step is normalised by its sum.
 """
 
 from __future__ import annotations
 
 from taggers.crf.lattice.forward_backward import (
-    backward,
-    exponential_transition,
-    forward,
-    log_sums,
-    lower_by_largest,
-    safe,
+    Sums,
+    Transitions,
 )
 from taggers.crf.lattice.packing import (
     LANES,
@@ -41,18 +35,14 @@ __all__ = [
     "NEVER",
     "Packing",
     "Reals",
+    "Sums",
+    "Transitions",
     "backtrack",
-    "backward",
     "constrain",
-    "exponential_transition",
-    "forward",
     "gather",
     "gather_stream",
-    "log_sums",
-    "lower_by_largest",
     "pack",
     "padded_transition",
-    "safe",
     "scatter",
     "scatter_stream",
     "score_paths",

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from corpus.kernels.compiled import Array, compiled
 from corpus.ragged import offsets_of
 from corpus.tags import classes_of, find_entities
-from taggers.crf.lattice import Packing, Reals
-from taggers.crf.lattice.logspace import log_sum
+from taggers.crf.lattice import Packing, Reals, Sums
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -78,8 +77,6 @@ class PackedEntities:
         Sums over the sequences with an entity of the class on exactly these tokens, separately for
         the last label ``B-`` and ``I-``: up to the last token after `begin`, and over the whole
         document after `end`.
-    probabilities : ndarray of float64, shape (E, C)
-        The probability of each entity for each class, after `end` or `sum_exactly`.
     """
 
     labels: EntityLabels
@@ -88,7 +85,6 @@ class PackedEntities:
     first: Indices
     last: Indices
     sums: Floats
-    probabilities: Floats
 
     @classmethod
     def from_tags(
@@ -110,87 +106,27 @@ class PackedEntities:
         entities = find_entities(tags[tokens], bounds, labels.names)
         rows = np.searchsorted(bounds, entities.first, side="right") - 1
         first, last = entities.first - bounds[rows], entities.last - bounds[rows]
-        shape = len(rows), len(labels.begin)
-        sums, probabilities = np.zeros((*shape, 2)), np.zeros(shape)
-        return cls(labels, tokens[entities.first], rows, first, last, sums, probabilities)
+        sums = np.zeros((len(rows), len(labels.begin), 2))
+        return cls(labels, tokens[entities.first], rows, first, last, sums)
 
-    def begin(
-        self, packing: Packing, emission: Reals, transition: Reals, alpha: Reals, scale: Floats
-    ) -> None:
-        """Compute the forward sums, after `lattice.forward` and before `lattice.backward`."""
+    def begin(self, packing: Packing, sums: Sums, transition: Reals) -> None:
+        """Compute the forward sums, between `Transitions.forward` and `Transitions.backward`."""
         own = self.labels
         where = self.rows, self.first, self.last, packing.steps
         labels = own.classes, own.begin, own.inside
-        _begin(*where, *labels, emission, transition, alpha, scale, self.sums)
+        _begin(*where, *labels, sums.emission, transition, sums.alpha, sums.scale, self.sums)
 
-    def end(self, packing: Packing, successors: Reals, transition: Reals) -> None:
-        """Compute the probabilities, after `lattice.backward` has overwritten the emissions."""
+    def end(self, packing: Packing, sums: Sums, transition: Reals) -> None:
+        """Complete the sums, after `Transitions.backward`."""
         where = self.rows, self.last, packing.lengths, packing.steps
-        labels = self.labels.begin, self.labels.inside
-        _end(*where, len(self.labels.names), *labels, successors, transition, self.sums)
-        self.probabilities[:] = np.minimum(self.sums.sum(axis=2), 1.0)
+        labels = len(self.labels.names), self.labels.begin, self.labels.inside
+        _end(*where, *labels, sums.emission, transition, self.sums)
 
-    def sum_exactly(
-        self,
-        row: int,
-        scores: Floats,
-        transition: Floats,
-        alpha: Floats,
-        beta: Floats,
-        log_z: float,
-    ) -> None:
-        """Compute the probabilities in the document of a row on logarithms.
-
-        Parameters
-        ----------
-        row : int
-            Of the packing.
-        scores : ndarray of float64, shape (n, L)
-            Of each label at each token.
-        transition : ndarray of float64, shape (L, L)
-            From a label to the following one.
-        alpha, beta : ndarray of float64, shape (n, L)
-            What `logspace.log_forward_backward` computes.
-        log_z : float
-            What `logspace.log_forward_backward` returns.
-        """
-        for entity in np.flatnonzero(self.rows == row).tolist():
-            first, last = int(self.first[entity]), int(self.last[entity])
-            for own in range(len(self.labels.begin)):
-                log = self._log_sum(first, last, own, scores, transition, alpha, beta)
-                self.probabilities[entity, own] = np.exp(min(log - log_z, 0.0))
-
-    def _log_sum(
-        self,
-        first: int,
-        last: int,
-        own: int,
-        scores: Floats,
-        transition: Floats,
-        alpha: Floats,
-        beta: Floats,
-    ) -> float:
-        """Sum over the sequences that have an entity of a class on just some tokens."""
-        head, tail = int(self.labels.begin[own]), int(self.labels.inside[own])
-        opening = alpha[first, head] if head >= 0 else -np.inf
-        going = -np.inf
-        if tail >= 0 and first == 0:
-            going = alpha[0, tail]
-        elif tail >= 0:
-            others = self.labels.classes != own
-            before = alpha[first - 1, others] + transition[others, tail]
-            going = log_sum(before, axis=0) + scores[first, tail]
-        for token in range(first + 1, last + 1):
-            if tail >= 0:
-                begun, inside = opening + transition[head, tail], going + transition[tail, tail]
-                going = np.logaddexp(begun, inside) + scores[token, tail]
-            opening = -np.inf
-        if last + 1 < len(scores):
-            others = np.arange(len(self.labels.classes)) != tail
-            after = transition[:, others] + scores[last + 1, others] + beta[last + 1, others]
-            leaving = log_sum(after, axis=1)
-            opening, going = opening + leaving[head], going + leaving[tail]
-        return float(np.logaddexp(opening, going))
+    @property
+    def probabilities(self) -> Floats:
+        """The probability of each entity for each class, after `end`, shape (E, C)."""
+        probabilities: Floats = np.minimum(self.sums.sum(axis=2), 1.0)
+        return probabilities
 
 
 def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats:

