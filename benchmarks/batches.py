@@ -12,8 +12,8 @@ from pathlib import Path
 
 from corpus.batch import make_batch
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.tokens.expression import TOKEN
 from corpus.units import split_documents
 

@@ -19,8 +19,8 @@ import numpy as np
 from gensim.models import FastText
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
+from corpus.errors import Problems
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.tokens import tokenize
 from taggers.threads import one_thread
 

@@ -31,7 +31,7 @@ from meddocan_lines import MERGED, lines_of
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.kernels.registry import warm_up
+from corpus.kernels.compiled import warm_up
 from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
 from taggers.crf.training import trainers

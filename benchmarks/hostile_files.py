@@ -39,8 +39,8 @@ from hostile_models import (
 
 from corpus.batch import Batch, make_batch
 from corpus.counts import WordCounts, count_words
+from corpus.errors import Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 from corpus.storage.tables import table_bytes
 from corpus.synthetic import synthetic_notes
 from gazetteers.frequencies import Frequencies

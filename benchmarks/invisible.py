@@ -29,9 +29,9 @@ from meddocan_lines import DATA, lines_of
 from corpus import tokens
 from corpus.batch import make_batch
 from corpus.document import Document, Span
+from corpus.errors import Problems
 from corpus.evaluation import score
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.tokens.expression import Expression
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.tokens.scanner import Scanner

@@ -11,9 +11,9 @@ import numpy as np
 from corpus.batch import make_batch
 from corpus.corpora import with_classes
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.evaluation import GoldBatch, score_batches
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.scores import Scores
 from corpus.units import Unit, split_documents
 from taggers.base import Tagger

@@ -25,8 +25,8 @@ from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.formats import write
-from corpus.problems import Problems
 from corpus.units import split_documents
 from gazetteers.builtin import CENSUS
 from taggers import CRFOptions, make_tagger

@@ -38,9 +38,8 @@ from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
 from corpus import evaluation, formats
 from corpus.corpora import read_corpus
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import Columns, WriteReport
-from corpus.problems import Problems
 from corpus.scores import Scores
 from corpus.tags import classes_of
 from corpus.units import Unit

@@ -19,9 +19,8 @@ import numpy.typing as npt
 from bootstrap.export import f1_of, load_prunable, validation_notes
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.patients import number_patients
-from corpus.problems import Problems
 from corpus.ragged import owners_of
 from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies

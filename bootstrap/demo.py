@@ -14,9 +14,9 @@ from bootstrap.inference import tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.corpora import with_classes
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.evaluation import Scores, score
 from corpus.formats import read, write
-from corpus.problems import Problems
 from corpus.storage.atomic import create_folder, new_folder, write_atomically
 from corpus.synthetic import synthetic_notes
 

@@ -18,11 +18,9 @@ from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import Columns, WriteReport, write
-from corpus.kernels.registry import warm_up
 from corpus.patients import number_patients
-from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import UNITS, Unit, join_spans, split_document
@@ -297,6 +295,8 @@ def tag_corpus(
     tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=options.jobs)
     propagate = options.propagate or propagated_classes(folder)
     refuse_unknown(propagate, tagger.labels)  # before the target is created
+    from corpus.kernels.compiled import warm_up  # noqa: PLC0415 - numba is slow to import
+
     warm_up(*tagger.kernels, announce=announce)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(

@@ -14,11 +14,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpus.document import Document, Span
-from corpus.problems import Problems
-from corpus.ragged import offsets_of, ranges_of
-from corpus.streams import NO_VALUE, Stream, concatenate_streams
+from corpus.errors import Problems
+from corpus.ragged import offsets_of, ranges_of, used_only
 from corpus.tags import (
     UNKNOWN,
     align_spans,
@@ -32,6 +32,39 @@ from corpus.tokens.normalisation import normalise_all
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 _Selection = npt.NDArray[np.int64] | slice
+
+#: The index of a token without a value.
+NO_VALUE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """A value for each token of a batch.
+
+    Parameters
+    ----------
+    vocabulary : tuple of str
+        The distinct values.
+    values : ndarray of int32, shape (N,)
+        The index into `vocabulary` of each token, or -1 for no value.
+    """
+
+    vocabulary: tuple[str, ...]
+    values: npt.NDArray[np.int32]
+
+    @classmethod
+    def from_values(cls, values: Sequence[str | None]) -> Stream:
+        """Build a stream from the values of tokens; None is no value."""
+        index: dict[str, int] = {}
+        numbers = [
+            NO_VALUE if value is None else index.setdefault(value, len(index)) for value in values
+        ]
+        return cls(tuple(index), np.array(numbers, np.int32))
+
+    def take(self, tokens: npt.NDArray[np.int64] | slice) -> Stream:
+        """Select the values of tokens, with the vocabulary that they use."""
+        used, values = used_only(self.values[tokens], len(self.vocabulary))
+        return Stream(tuple(self.vocabulary[index] for index in used.tolist()), values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -352,6 +385,23 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
     )
 
 
+def concatenate_streams(streams: Sequence[Stream]) -> Stream:
+    """Concatenate streams and merge their vocabularies.
+
+    Parameters
+    ----------
+    streams : sequence of Stream
+        At least one.
+    """
+    index: dict[str, int] = {}
+    parts = []
+    for stream in streams:
+        numbers = [index.setdefault(value, len(index)) for value in stream.vocabulary]
+        # No value is -1 and so indexes the last entry.
+        parts.append(np.array([*numbers, NO_VALUE], np.int32)[stream.values])
+    return Stream(tuple(index), np.concatenate(parts))
+
+
 def _stream_of(batch: Batch, name: str) -> Stream:
     """Return a stream of a batch, or an empty stream if a batch without tokens lacks it."""
     return batch.streams.get(name, Stream((), np.zeros(0, np.int32)))
@@ -378,3 +428,25 @@ def _relabelled(batch: Batch, labels: Sequence[str]) -> npt.NDArray[np.int16]:
     # Unknown tags are -1 and so index the last entry.
     new_tags = np.array([*(position[label] for label in batch.labels), UNKNOWN], np.int16)
     return new_tags[batch.tags]
+
+
+def keys_of(batch: Batch) -> pa.LargeStringArray:
+    """Return a key for each document; equal ids in two corpora may name different notes."""
+    separator = pa.scalar("\0", pa.large_string())
+    return pc.binary_join_element_wise(batch.ids, batch.texts, separator)
+
+
+def distinct(batch: Batch) -> npt.NDArray[np.int64]:
+    """Return the first of the documents with each key, in the order of the batch."""
+    first: dict[str, int] = {}
+    for row, key in enumerate(keys_of(batch).to_pylist()):
+        first.setdefault(key, row)
+    return np.array(list(first.values()), np.int64)
+
+
+def are_among(batch: Batch, others: Sequence[Batch]) -> npt.NDArray[np.bool_]:
+    """Return which documents of a batch are among those of others, shape (D,)."""
+    if not others:
+        return np.zeros(len(batch), bool)
+    known = pa.concat_arrays([keys_of(other) for other in others])
+    return np.asarray(pc.is_in(keys_of(batch), known).to_numpy(zero_copy_only=False))

@@ -9,9 +9,8 @@ from urllib.parse import parse_qsl
 
 from corpus import formats
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import Columns, read
-from corpus.problems import Problems
 
 _SYNTHETIC = "synthetic:"
 

@@ -1,4 +1,14 @@
-"""Errors that the user can correct, and the format of names in messages."""
+"""Errors that the user can correct, problems of a corpus, and the format of names in messages.
+
+A problem is input that cannot be used unchanged. It is counted and reported, or stops the program.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
 
 
 class InputError(Exception):
@@ -46,3 +56,117 @@ def escaped(text: str, *, kept: str = "") -> str:
         else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+#: The number of problems of each kind that a report lists; all of them are counted.
+NAMED_PER_KIND = 20
+
+
+class ProblemError(InputError):
+    """A problem of a kind that stops the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An input that could not be used unchanged.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of problem, such as ``"overlapping annotations"``.
+    where : str
+        The file and line, or the document id; never the text of a note.
+    detail : str
+        Offsets, labels and how the problem was resolved.
+    """
+
+    kind: str
+    where: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.kind}: {self.detail}"
+
+
+@dataclass(slots=True)
+class Problems:
+    """A collection of problems, which raises an error at the kinds that stop the program.
+
+    Parameters
+    ----------
+    conflicts : {"stop", "longest"}
+        The policy for overlapping and discontinuous annotations: stop, or keep the longest of
+        overlapping annotations and the longest fragment of a discontinuous one.
+    invalid : {"stop", "skip"}
+        The policy for documents and annotations that cannot be read: stop, or skip them.
+    on_problem : callable, optional
+        Called with each problem that does not stop the program.
+
+    Attributes
+    ----------
+    counts : Counter of str
+        The number of problems of each kind.
+    conflicting, rejected : int
+        The number of problems that `conflicts` and `invalid` apply to, respectively.
+    named : dict of str to list of Problem
+        The first problems of each kind, at most `NAMED_PER_KIND`.
+    unused : Counter of str
+        The number of records with each column or key that is not used.
+    """
+
+    conflicts: Literal["stop", "longest"] = "stop"
+    invalid: Literal["stop", "skip"] = "stop"
+    on_problem: Callable[[Problem], None] | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    conflicting: int = 0
+    rejected: int = 0
+    named: dict[str, list[Problem]] = field(default_factory=dict)
+    unused: Counter[str] = field(default_factory=Counter)
+
+    def conflict(self, problem: Problem) -> None:
+        """Record a conflict between annotations.
+
+        Raises
+        ------
+        ProblemError
+            If conflicts stop the program.
+        """
+        if self.conflicts == "stop":
+            raise ProblemError(f'{problem} (conflicts = "longest" keeps the longest)')
+        self.conflicting += 1
+        self.note(problem)
+
+    def reject(self, problem: Problem) -> None:
+        """Record an input that cannot be read and is skipped.
+
+        Raises
+        ------
+        ProblemError
+            If invalid input stops the program.
+        """
+        if self.invalid == "stop":
+            raise ProblemError(f'{problem} (invalid = "skip" skips and counts such input)')
+        self.rejected += 1
+        self.note(problem)
+
+    def note(self, problem: Problem) -> None:
+        """Record a problem that never stops the program."""
+        self.counts[problem.kind] += 1
+        named = self.named.setdefault(problem.kind, [])
+        if len(named) < NAMED_PER_KIND:
+            named.append(problem)
+        if self.on_problem:
+            self.on_problem(problem)
+
+    def count(self, kind: str) -> None:
+        """Count a problem without keeping its details, for kinds that may be very frequent."""
+        self.counts[kind] += 1
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a report: the count and the first problems of each kind."""
+        for kind, count in sorted(self.counts.items()):
+            yield f"{kind}: {count}"
+            named = self.named.get(kind, [])
+            yield from (f"  {problem.where}: {problem.detail}" for problem in named)
+            if named and count > len(named):
+                yield f"  and {count - len(named)} more"

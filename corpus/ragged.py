@@ -1,4 +1,4 @@
-"""Arithmetic on ragged arrays: rows of different lengths, one after the other in one array."""
+"""Arithmetic on arrays of indices: ragged rows, one after the other, and numbers without gaps."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 Indices = npt.NDArray[np.int64]
 _Integers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
+
+#: With at most this many possible numbers per token, those that occur are marked in a table.
+_DENSE = 32
 
 
 def offsets_of(lengths: npt.ArrayLike) -> Indices:
@@ -73,3 +76,54 @@ def ranges_of(begins: _Integers, lengths: _Integers) -> Indices:
     """
     offsets = offsets_of(lengths)
     return np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], lengths)
+
+
+def used_only(
+    values: npt.NDArray[np.integer], types: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Renumber indices so that every number is used.
+
+    Parameters
+    ----------
+    values : ndarray of int, shape (N,)
+        Indices less than `types`; -1 is no value.
+    types : int
+        The number of types.
+
+    Returns
+    -------
+    used : ndarray of int64
+        The indices that are used, in increasing order.
+    values : ndarray of int32, shape (N,)
+        Indices into `used`; -1 is unchanged.
+    """
+    is_used = np.zeros(types + 1, bool)  # -1, no value, indexes the last entry
+    is_used[values] = True
+    numbers = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+    numbers[-1] = -1
+    return np.flatnonzero(is_used[:-1]), numbers[values]
+
+
+def number_used(
+    numbers: npt.NDArray[np.int64], size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Renumber nonnegative numbers of any size so that every number is used.
+
+    Parameters
+    ----------
+    numbers : ndarray of int64, shape (N,)
+        Numbers less than `size`.
+    size : int
+        Exclusive upper bound of the numbers.
+
+    Returns
+    -------
+    used : ndarray of int64
+        The numbers that occur, in increasing order.
+    values : ndarray of int32, shape (N,)
+        Indices into `used`.
+    """
+    if size > _DENSE * len(numbers):
+        used, values = np.unique(numbers, return_inverse=True)
+        return used, values.reshape(-1).astype(np.int32)
+    return used_only(numbers, size)

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.document import Document
-from corpus.errors import shown
-from corpus.problems import Problem, Problems
+from corpus.errors import Problem, Problems, shown
 from corpus.ragged import owners_of, ranges_of
 from corpus.tokens import Tokens
 

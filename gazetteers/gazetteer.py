@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
+from corpus.ragged import number_used
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import ChangedTableError, read_columns, write_table
-from corpus.streams import number_used
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(

@@ -161,7 +161,7 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
 def kernels_of(tagger: Tagger) -> tuple[str, ...]:
     """Return the modules whose compiled functions a tagger calls.
 
-    They are compiled in advance by `corpus.kernels.registry.warm_up`. A tagger lists them in the
+    They are compiled in advance by `corpus.kernels.compiled.warm_up`. A tagger lists them in the
     optional attribute ``kernels``; a tagger without this attribute calls none.
     """
     return tuple(getattr(tagger, "kernels", ()))

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
+from corpus.batch import NO_VALUE, Batch
 from corpus.errors import InputError, shown
 from corpus.patients import number_patients
 from corpus.ragged import owners_of, ranges_of
-from corpus.streams import NO_VALUE
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
 

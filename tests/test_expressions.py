@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from corpus import sentences
-from corpus.tokens import expression
+from corpus.tokens import expression, sentences
 from taggers.annotators import rules
 
 EXPRESSIONS = [

@@ -10,8 +10,7 @@ import numpy as np
 from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.data.samples import MOST_TOKENS, sample_of, small_crf
-from corpus.batch import Batch
-from corpus.keys import are_among
+from corpus.batch import Batch, are_among
 
 
 @dataclass(frozen=True, slots=True)

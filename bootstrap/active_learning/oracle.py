@@ -7,9 +7,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, keys_of, make_batch
 from corpus.errors import InputError, shown
-from corpus.keys import keys_of
 from corpus.tags import classes_of
 
 

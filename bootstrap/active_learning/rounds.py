@@ -13,8 +13,7 @@ from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.active_learning.oracle import Oracle
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats, Query
 from bootstrap.selection import ChosenDocuments
-from corpus.batch import Batch, concatenate
-from corpus.keys import are_among, distinct
+from corpus.batch import Batch, are_among, concatenate, distinct
 from taggers.base import Tagging, joined
 
 # A part of the seed of the random generator; those of other stages differ.

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrap.cli.logs import log_lines
-from corpus.errors import InputError, escaped, shown
-from corpus.problems import Problems
+from corpus.errors import InputError, Problems, escaped, shown
 from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from bootstrap.config.configuration import load_configuration
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats import Columns
-from corpus.problems import Problems
 
 
 def columns_of(options: argparse.Namespace) -> Columns:

@@ -9,9 +9,8 @@ import numpy as np
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import Notes, read_notes
-from corpus.batch import Batch
+from corpus.batch import Batch, are_among
 from corpus.errors import InputError, shown
-from corpus.keys import are_among
 from corpus.tags import classes_of
 from taggers.options import Coverage
 

@@ -14,9 +14,8 @@ from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats import has_column
-from corpus.problems import Problems
 from corpus.tokens.normalisation import normalised_text
 from corpus.units import split_documents
 

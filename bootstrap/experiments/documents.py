@@ -19,9 +19,8 @@ from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import Split
 from corpus.corpora import with_classes
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import write
-from corpus.problems import Problems
 from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes, read_manifest
 from corpus.units import split_documents

@@ -24,8 +24,7 @@ from bootstrap.experiments.splits import problems_of, read_splits
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
 from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import refuse_other_configuration, rename_files
-from corpus.errors import shown
-from corpus.problems import Problems
+from corpus.errors import Problems, shown
 
 
 @dataclass(frozen=True, slots=True)

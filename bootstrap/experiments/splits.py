@@ -22,7 +22,7 @@ from bootstrap.data.splits import (
 )
 from bootstrap.experiments.plan import Plan
 from corpus.document import Document
-from corpus.problems import Problems
+from corpus.errors import Problems
 from corpus.units import split_documents
 
 Documents = Sequence[Document]

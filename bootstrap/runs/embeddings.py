@@ -26,7 +26,7 @@ from bootstrap.execution.parallel_tagger import ReportStage
 from bootstrap.execution.processes import in_processes
 from corpus.counts import WordCounts
 from corpus.document import Document
-from corpus.problems import Problems
+from corpus.errors import Problems
 from corpus.storage.atomic import write_atomically
 from corpus.units import split_documents
 from taggers.embeddings import automatic

@@ -24,7 +24,7 @@ from bootstrap.self_training.state import Views
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch, score_batches
-from corpus.kernels.registry import warm_up
+from corpus.kernels.compiled import warm_up
 from corpus.tags import classes_of
 from taggers import make_tagger
 from taggers.base import kernels_of

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.files import checked_codec, is_standard
 from corpus.formats.rows import Row, Rows, WriteReport
 from corpus.formats.sources import format_for, format_of, locate
 from corpus.formats.table import FORMATS, Format, format_named
-from corpus.problems import Problems
 from corpus.storage.atomic import refuse_existing
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from corpus.document import Span
+from corpus.errors import Problem, Problems
 from corpus.formats.records import encodable
-from corpus.problems import Problem, Problems
 
 OUTSIDE = "annotations outside of the text"
 MALFORMED = "malformed annotations"

@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problem, Problems, shown
 from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, settled, within
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import CODECS
 from corpus.formats.records import Unreadable, parsed_records
 from corpus.formats.rows import Rows, Tally, new_document_folder, new_file_for
 from corpus.formats.sources import files_of, id_of, stem_of, suffix_of, text_of
-from corpus.problems import Problem, Problems
 
 BYTE_ORDER_MARK = "\ufeff"
 OTHER_KINDS = "brat lines that are not text-bound annotations"

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from corpus.document import Document
-from corpus.errors import shown
+from corpus.errors import Problems, shown
 from corpus.formats.annotations import settled, spans_of_items
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file
 from corpus.formats.records import NOT_UNICODE, Unreadable, checked_line, encodable, parsed_records
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.formats.sources import files_of, name_within
-from corpus.problems import Problems
 
 BYTE_ORDER_MARK = "\ufeff"
 NOT_JSON = "lines that are not a JSON object"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from corpus.errors import Problem, Problems
 from corpus.formats.files import LONGEST_LINE
-from corpus.problems import Problem, Problems
 
 Record = TypeVar("Record")
 Parsed = TypeVar("Parsed")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from corpus.document import Document
+    from corpus.errors import Problems
     from corpus.formats.columns import Columns, ReadOptions, Source
     from corpus.formats.rows import Row, WriteReport
-    from corpus.problems import Problems
 
 _EVERYTHING: frozenset[Kept] = frozenset(get_args(Kept))
 

@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import is_standard, lines_of, new_text_file
 from corpus.formats.records import checked_line, parsed_records
 from corpus.formats.rows import Row, Rows, Tally, checked, new_document_folder, new_file_for
 from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
-from corpus.problems import Problems
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:

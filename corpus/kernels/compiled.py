@@ -1,17 +1,30 @@
-"""Functions compiled to machine code by numba, with the types of their arguments."""
+"""Functions compiled to machine code by numba, with the types of their arguments.
+
+numba keeps the code in a folder of the user: one process compiles, and others load. The name of the
+folder has a digest of the source of all kernels, because numba notices changes of a function, but
+not of those that it calls.
+"""
 
 from __future__ import annotations
 
+import ast
+import functools
+import hashlib
+import importlib
+import itertools
+import logging
+import multiprocessing
+import os
+import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numba
 import numpy as np
 import numpy.typing as npt
-
-from corpus.kernels.machine_code import code_folder
-from corpus.kernels.registry import KERNELS, Kernel
+from filelock import FileLock
 
 #: An argument of a compiled function: an array of any type.
 Array = npt.NDArray[Any]
@@ -28,13 +41,39 @@ _VECTORISED = {"error_model": "numpy", "fastmath": {"nnan", "nsz", "arcp", "cont
 
 _REALS = ("float32", "float64")
 
+#: The packages with kernels, and what each module with a kernel contains.
+_PACKAGES = ("corpus", "gazetteers", "taggers")
+_IMPORT = b"from corpus.kernels.compiled import"
+
 _config: Any = numba.config  # its attributes are made at run time
+_types: Any = numba.types
+
+_log = logging.getLogger(__name__)
+
+
+class Kernel(NamedTuple):
+    """A compiled function.
+
+    Parameters
+    ----------
+    dispatcher : numba dispatcher
+        The function.
+    signatures : tuple of str
+        The types of its arguments in calls from Python code, in numba's notation.
+    """
+
+    dispatcher: Any
+    signatures: tuple[str, ...]
+
+
+#: The functions decorated by `compiled`, in the order of definition.
+KERNELS: list[Kernel] = []
 
 
 def compiled(
     *signatures: str, vectorised: bool = False
 ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-    """Compile a function in `corpus.kernels.registry.warm_up`, or else at its first call.
+    """Compile a function in `warm_up`, or else at its first call.
 
     The machine code is kept in the cache folder of the user. If that cannot be used, every process
     compiles again, and the first one logs why.
@@ -88,3 +127,98 @@ def kernel_array(array: npt.NDArray[_ScalarT]) -> npt.NDArray[_ScalarT]:
         A C-contiguous, aligned and writable array: the same data if possible, else a copy.
     """
     return np.require(array, requirements=["C", "A", "W", "E"])
+
+
+def warm_up(*modules: str, announce: Callable[[], None] | None = None) -> None:
+    """Load or compile the machine code of compiled functions for their declared signatures.
+
+    After this, calls with arrays from `kernel_array` compile nothing. Call it before other
+    processes start: they load what this one compiled. Processes that call it at the same time wait
+    for each other.
+
+    Parameters
+    ----------
+    *modules : str
+        Modules to import first. The functions of all imported modules are loaded or compiled.
+    announce : callable, optional
+        Called once if a function has to be compiled, which may take long.
+    """
+    for name in modules:
+        importlib.import_module(name)
+    if KERNELS:
+        folder = code_folder()
+        with FileLock(folder / "lock") if folder else nullcontext():
+            for dispatcher, signatures in KERNELS:
+                for signature in signatures:
+                    types = _argument_types(ast.parse(signature, mode="eval").body)
+                    if _compile(dispatcher, types) and announce:
+                        announce()
+                        announce = None
+
+
+def _compile(dispatcher: Any, types: Any) -> bool:
+    """Load or compile a function, and return whether it was compiled."""
+    misses = sum(dispatcher.stats.cache_misses.values())
+    while types not in dispatcher.signatures:
+        try:
+            dispatcher.compile(types)
+        except OSError as error:  # a full disk: the function, or one that it calls, is not saved
+            _warn(f"machine code cannot be kept ({error.strerror}), and is compiled at every start")
+    return bool(sum(dispatcher.stats.cache_misses.values()) > misses)
+
+
+def _argument_types(node: ast.AST) -> Any:
+    """Convert a parsed signature to numba's types."""
+    match node:
+        case ast.Name(name):
+            return getattr(_types, name)
+        case ast.Subscript(element, axes):
+            dimensions = len(axes.elts) if isinstance(axes, ast.Tuple) else 1
+            return _types.Array(_argument_types(element), dimensions, "C")
+        case ast.Tuple(parts):
+            return tuple(map(_argument_types, parts))
+        case ast.Call(ast.Name(name), arguments):
+            return getattr(_types, name)(*map(_argument_types, arguments))
+        case ast.Constant(value):
+            return value
+    raise ValueError("a signature of a kernel is not in numba's notation")
+
+
+@functools.cache
+def code_folder() -> Path | None:
+    """Return the folder of machine code, or None if it cannot be used."""
+    try:
+        base = Path(_config.CACHE_DIR).absolute() if _config.CACHE_DIR else _user_cache()
+        folder = base / "bootstrap-ner" / f"kernels-{_digest_of_sources()}"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError) as error:  # such as a home folder that cannot be determined
+        _warn(
+            f"machine code cannot be kept ({getattr(error, 'strerror', None) or error}), and is "
+            "compiled at every start; to keep it, set NUMBA_CACHE_DIR to a folder of yours"
+        )
+        return None
+    return folder
+
+
+def _user_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _digest_of_sources() -> str:
+    """Return a digest of the modules with kernels and of those beside them, for their constants."""
+    digest = hashlib.blake2b(f"{numba.__version__} {np.__version__}".encode(), digest_size=8)
+    root = Path(__file__).parents[2]
+    paths = (path for package in _PACKAGES for path in sorted((root / package).rglob("*.py")))
+    for _, folder in itertools.groupby(paths, lambda path: path.parent):
+        sources = [path.read_bytes() for path in folder]
+        if any(_IMPORT in source for source in sources):
+            digest.update(b"".join(sources))
+    return digest.hexdigest()
+
+
+@functools.cache
+def _warn(message: str) -> None:
+    """Log a warning once, in the process that the user started and not in each of its workers."""
+    if multiprocessing.parent_process() is None:
+        _log.warning("%s", message)

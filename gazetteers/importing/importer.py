@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.errors import InputError, shown
-from corpus.problems import Problem, Problems
+from corpus.errors import InputError, Problem, Problems, shown
 from gazetteers.folding import fold
 from gazetteers.gazetteer import COLUMNS, Gazetteer, sum_counts
 from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of

@@ -12,15 +12,14 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
+from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes, hash_values
-from corpus.lines import line_numbers
 from corpus.ragged import ranges_of
-from corpus.streams import NO_VALUE, Stream
 from corpus.tags import TokenSpans
 from corpus.tokens import tokenize
+from corpus.units import line_numbers
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.matching import (

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self
 
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.errors import InputError
 from corpus.storage.json_fields import Fields
-from corpus.streams import Stream
 from taggers.annotators.lines import Colons, LineHeaders
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
-from corpus.lines import line_numbers
+from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.storage.json_fields import Fields
-from corpus.streams import NO_VALUE, Stream
+from corpus.units import line_numbers
 
 Indices = npt.NDArray[np.int64]
 

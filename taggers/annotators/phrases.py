@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from corpus.batch import Batch
+from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.errors import InputError, shown
 from corpus.storage.json_fields import Fields
-from corpus.streams import NO_VALUE, Stream
 
 if TYPE_CHECKING:
     from gazetteers.phrases.matcher import PhraseMatcher

@@ -10,11 +10,10 @@ from typing import Any, Self
 import numpy as np
 import regex
 
-from corpus.batch import Batch
+from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.errors import InputError, shown
 from corpus.ragged import ranges_of
 from corpus.storage.json_fields import Fields
-from corpus.streams import NO_VALUE, Stream
 from corpus.tags import touched_tokens
 from corpus.tokens.normalisation import Normalised, normalise_all
 

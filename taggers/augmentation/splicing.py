@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 
 from corpus.batch import Batch, concatenate
 from corpus.kernels.code_points import code_points
-from corpus.ragged import offsets_of, ranges_of
-from corpus.streams import used_only
+from corpus.ragged import offsets_of, ranges_of, used_only
 from corpus.tags import UNKNOWN
 
 Indices = npt.NDArray[np.int64]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
+from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.streams import NO_VALUE, Stream, number_used
+from corpus.ragged import number_used
 from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates
 

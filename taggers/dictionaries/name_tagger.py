@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
-from corpus.streams import NO_VALUE
+from corpus.batch import NO_VALUE, Batch
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
 from taggers.annotators import Phrases

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
-from corpus.lines import line_numbers
+from corpus.units import line_numbers
 from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PASSED_WORDS, surface_hashes, surfaces
 from gazetteers.phrases.spellings import ABBREVIATIONS

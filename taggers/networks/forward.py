@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import kernel_array
-from corpus.ragged import offsets_of, owners_of
-from corpus.streams import number_used
+from corpus.ragged import number_used, offsets_of, owners_of
 from taggers.crf import lattice
 from taggers.networks.lstm import run_lstm
 from taggers.networks.vocabulary import Codes

@@ -10,10 +10,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.kernels.hashing import hash_values, keyed
 from corpus.patients import patient_numbers
-from corpus.streams import Stream
 from taggers.privacy.patient_counts import Counts, patients_of_values, patients_of_words
 from taggers.privacy.pruning import Pruning
 

@@ -12,13 +12,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.errors import InputError
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.storage.arrays import array_files
 from corpus.storage.json_fields import Fields
-from corpus.streams import Stream
 from taggers.features import Words
 from taggers.model_folder import ModelFiles
 from taggers.networks.vocabulary import (

@@ -22,7 +22,7 @@ from bootstrap.execution import parallel_tagger
 from bootstrap.experiments import runner as experiment_runner
 from bootstrap.runs import runner
 from bootstrap.runs.folder import Run
-from corpus.kernels.registry import warm_up
+from corpus.kernels.compiled import warm_up
 from corpus.storage.atomic import write_atomically
 from taggers import make_tagger
 from taggers.base import kernels_of

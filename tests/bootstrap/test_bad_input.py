@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
+from corpus.errors import Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 
 Command = Callable[..., Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bootstrap.inference import find_model
+from corpus.errors import Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 from taggers import load_tagger
 from taggers.ensemble.tagger import EnsembleTagger
 

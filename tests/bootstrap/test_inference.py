@@ -19,9 +19,8 @@ from bootstrap.inference import find_model, tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import split_document
 from taggers.model_folder import add_to_model, write_model

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from corpus.errors import Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 
 pytestmark = pytest.mark.processes
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.formats import read
-from corpus.problems import Problems
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, concatenate, make_batch
+from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document, Span
-from corpus.problems import Problems
-from corpus.streams import Stream
+from corpus.errors import Problems
 from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
 from corpus.tokens.characters import is_hidden

@@ -18,9 +18,8 @@ from corpus import counts as counting
 from corpus.corpora import count_records as count_records_of_corpus
 from corpus.counts import WordCounter, WordCounts, _WordNumbers, count_words, in_pieces
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import count_records, read, write
-from corpus.problems import Problems
 from corpus.tokens import tokenize
 
 LETTERS = "abcAÑñçé12 ·'.-\n\u0301\u0303日"

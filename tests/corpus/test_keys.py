@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.batch import make_batch
+from corpus.batch import are_among, distinct, keys_of, make_batch
 from corpus.document import Document
-from corpus.keys import are_among, distinct, keys_of
 
 pairs = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["x", "y", ""])), max_size=6)
 

@@ -7,8 +7,8 @@ import numpy as np
 from bootstrap.experiments.splits import linked_units
 from corpus.batch import make_batch
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.patients import number_patients
-from corpus.problems import Problems
 from corpus.units import split_document
 from taggers.name_propagation import note_numbers
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus import ragged, sentences
+from corpus import ragged
 from corpus.ragged import offsets_of, owners_of, ranges_of
+from corpus.tokens import sentences
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))

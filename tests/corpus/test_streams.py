@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpus.streams import NO_VALUE, Stream, concatenate_streams
+from corpus.batch import NO_VALUE, Stream, concatenate_streams
 
 VALUES = st.lists(st.none() | st.sampled_from(["", "a", "b", "c c", "\0", "日本"]), max_size=8)
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus
 from corpus.document import Document
-from corpus.errors import InputError
-from corpus.problems import Problems
+from corpus.errors import InputError, Problems
 from corpus.synthetic import synthetic_notes
 from corpus.synthetic.grammar import grammar_of
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.evaluation import score
-from corpus.problems import Problems
 from corpus.tags import (
     UNKNOWN,
     TokenSpans,

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
-from corpus.problems import Problems
+from corpus.errors import Problems
 from corpus.units import UNITS, Unit, join_spans, split_document, split_documents
 
 PIECES = [

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.cli.arguments import Commands, add_command, add_formats, add_label_map
-from corpus.errors import shown
-from corpus.problems import Problems
+from corpus.errors import Problems, shown
 
 if TYPE_CHECKING:
     from corpus.formats import WriteReport

@@ -118,7 +118,7 @@ def train(options: argparse.Namespace) -> None:
     from bootstrap.cli.progress import StageProgress
     from bootstrap.embedding_training import embed, notes_of
     from corpus.corpora import count_records
-    from corpus.problems import Problems
+    from corpus.errors import Problems
     from corpus.units import split_documents
 
     os.umask(0o077)  # words of notes are as private as the notes

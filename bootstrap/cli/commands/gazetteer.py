@@ -16,8 +16,7 @@ from bootstrap.cli.arguments import (
     add_number,
     add_output,
 )
-from corpus.errors import InputError, shown
-from corpus.problems import Problems
+from corpus.errors import InputError, Problems, shown
 from gazetteers.builtin import BUILTIN_LISTS
 
 if TYPE_CHECKING:

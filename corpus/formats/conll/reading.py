@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.conll.schemes import (
     Scheme,
@@ -31,7 +31,6 @@ from corpus.formats.conll.schemes import (
 from corpus.formats.files import lines_of
 from corpus.formats.records import Unreadable, checked_line, parsed_records
 from corpus.formats.sources import files_of, name_within
-from corpus.problems import Problems
 
 BAD_LINE = "lines that are not a token with a tag"
 BAD_TAGS = "tags that contradict their scheme"

@@ -11,12 +11,11 @@ import numpy as np
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import parts_of
 from corpus.formats.columns import Columns
 from corpus.formats.files import new_text_file
 from corpus.formats.rows import Row, Rows, Tally, checked
-from corpus.problems import Problems
 from corpus.tags import MISALIGNED
 
 _LABEL = re.compile(r"\S+")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problem, ProblemError, Problems, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import (
     SCHEMA,
@@ -27,7 +27,6 @@ from corpus.formats.batches import (
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable, parsed_records
 from corpus.formats.rows import Row
-from corpus.problems import Problem, ProblemError, Problems
 from corpus.ragged import offsets_of
 
 NOT_WHOLE = "ids or groups that are broken numbers"

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats.annotations import settled, span_of, spans_of_items
 from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
 from corpus.formats.columns import Columns, ReadOptions, Source
@@ -30,7 +30,6 @@ from corpus.formats.rows import Row, Tally
 from corpus.formats.sources import files_of, name_within, suffix_of
 from corpus.formats.tabular.checks import check_names, confidences_of
 from corpus.formats.tabular.delimited_rows import DelimitedRows
-from corpus.problems import Problems
 
 BAD_ROW = "rows of another number of columns"
 UNCLOSED = "quotation marks that are not closed"

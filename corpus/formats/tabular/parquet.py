@@ -14,13 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
-from corpus.problems import Problems
 from corpus.storage.atomic import new_file
 
 #: Bytes of a column that are read from the file at once.

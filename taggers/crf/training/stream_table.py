@@ -13,7 +13,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.streams import NO_VALUE, number_used
+from corpus.batch import NO_VALUE
+from corpus.ragged import number_used
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import add_expected, add_weights, empty_table
 

@@ -15,8 +15,7 @@ from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import number_distinct
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.patients import NOBODY, patient_numbers
-from corpus.ragged import offsets_of
-from corpus.streams import used_only
+from corpus.ragged import offsets_of, used_only
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.training.observed_counts import (
     Pairs,

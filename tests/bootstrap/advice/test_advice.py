@@ -32,9 +32,8 @@ from bootstrap.runs import runner
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 from corpus.scores import ConfusionCounts
 from taggers import CRFOptions, load_tagger
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
+from corpus.errors import Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]

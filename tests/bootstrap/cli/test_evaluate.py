@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from corpus.document import Document, Span
+from corpus.errors import Problems
 from corpus.formats import Columns, read, write
-from corpus.problems import Problems
 
 Command = Callable[..., Any]
 

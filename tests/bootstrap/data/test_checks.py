@@ -13,8 +13,8 @@ import pytest
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.checks import SplitReport, check_notes, warnings
 from corpus.document import Document, Span
+from corpus.errors import NAMED_PER_KIND
 from corpus.formats import write
-from corpus.problems import NAMED_PER_KIND
 
 Notes = Mapping[str, Any]
 

@@ -11,8 +11,7 @@ from bootstrap.data.checks import SplitReport, warnings
 from bootstrap.data.preparation import coverage_lines
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.errors import InputError
-from corpus.problems import Problems
+from corpus.errors import InputError, Problems
 from taggers.options import Coverage
 
 

@@ -19,11 +19,10 @@ import pytest
 from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import Executor, KilledError
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.storage.manifest import digest_of
-from corpus.streams import Stream
 from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
 from taggers.base import Detail

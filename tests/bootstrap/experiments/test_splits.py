@@ -21,8 +21,8 @@ from bootstrap.experiments.splits import (
     read_splits,
 )
 from corpus.document import Document, Span
+from corpus.errors import Problems
 from corpus.formats import write
-from corpus.problems import Problems
 
 NOTES = st.lists(
     st.tuples(st.sampled_from([None, *"abcdef"]), st.sampled_from(["", " ", *"tuvwxyz"])),

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.formats import read
-from corpus.problems import Problems
 
 
 def documents(

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import batches as module
 from corpus.formats import read, read_batches, write, write_batches
 from corpus.formats.batches import SCHEMA
-from corpus.problems import ProblemError, Problems
 from tests.corpus.formats.reading import lenient
 
 ANNA = Document("a", "Anna Puig", (Span(0, 4, "NAME"), Span(5, 9, "NAME")), "p")

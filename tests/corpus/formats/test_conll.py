@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, WriteReport, count_records, write
 from corpus.formats.conll.schemes import detect_scheme, entities_of, parsed_tag
-from corpus.problems import ProblemError, Problems
 from tests.corpus.formats.reading import documents, lenient
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, batches, has_column, read, read_batches, write, write_batches
 from corpus.formats.tabular import delimited_rows as module
-from corpus.problems import ProblemError, Problems
 from tests.corpus.formats.reading import documents, lenient
 
 

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read
 from corpus.formats.files import checked_codec
-from corpus.problems import Problems
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])

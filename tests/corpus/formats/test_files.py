@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import FORMATS, count_records, detect_format, find_files, write
-from corpus.problems import ProblemError, Problems
 from tests.corpus.formats.reading import documents
 
 DOCUMENTS = [

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, read, write
-from corpus.problems import ProblemError, Problems
 from tests.corpus.formats.reading import documents, lenient
 
 GOOD = '{"id": "z", "text": "Joan Vila"}'

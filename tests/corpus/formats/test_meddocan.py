@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.formats import WriteReport, detect_format, find_files, read, write
-from corpus.problems import Problems
 
 
 @pytest.fixture(scope="module")

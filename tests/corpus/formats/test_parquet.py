@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError
 from corpus.formats import Columns, batches, write
-from corpus.problems import ProblemError
 from tests.corpus.formats.reading import documents, lenient
 
 

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
+from corpus.errors import Problems
 from corpus.formats import read, write
-from corpus.problems import Problems
 
 #: Where texts go wrong: line ends of all kinds, marks, joiners, accents, NUL.
 TRICKY = [

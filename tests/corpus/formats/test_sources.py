@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import Columns, detect_format, find_files, has_column, read, write
-from corpus.problems import Problems
 
 
 def touch(folder: Path, *names: str) -> None:

@@ -13,10 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import Columns, WriteReport, read, write
 from corpus.formats.files import open_source
-from corpus.problems import Problems
 from corpus.storage import atomic as storage
 
 TARGETS = [

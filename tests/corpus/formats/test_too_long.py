@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import count_records, read
 from corpus.formats import files as files_module
-from corpus.problems import ProblemError, Problems
 
 LIMIT = files_module.LONGEST_LINE
 
@@ -68,7 +67,7 @@ import sys
 from pathlib import Path
 from corpus.errors import InputError
 from corpus.formats import read
-from corpus.problems import Problems
+from corpus.errors import Problems
 message = "read"
 try:
     list(read(sys.argv[1], problems=Problems()))

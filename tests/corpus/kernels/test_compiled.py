@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 from corpus.kernels import compiled as compiled_module
-from corpus.kernels import machine_code
-from corpus.kernels.compiled import compiled, kernel_array
-from corpus.kernels.registry import KERNELS, warm_up
+from corpus.kernels.compiled import KERNELS, compiled, kernel_array, warm_up
 
 KERNEL = """
 from corpus.kernels.compiled import compiled
@@ -43,8 +41,7 @@ def only_new_kernels() -> Iterator[None]:
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the machine code of tests out of the folder of the user."""
     (tmp_path / "code").mkdir()
-    for module in (compiled_module, machine_code):
-        monkeypatch.setattr(module, "code_folder", lambda: tmp_path / "code")
+    monkeypatch.setattr(compiled_module, "code_folder", lambda: tmp_path / "code")
 
 
 @pytest.fixture
@@ -100,14 +97,6 @@ def test_a_function_whose_code_cannot_be_kept_is_compiled_all_the_same() -> None
     assert announced == ["float32"]
 
 
-def test_without_compiled_functions_numba_is_not_imported() -> None:
-    script = (
-        "import sys; from corpus.kernels.registry import warm_up; warm_up('corpus.streams'); "
-        "sys.exit('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
 @pytest.mark.usefixtures("only_new_kernels")
 @pytest.mark.parametrize(
     "make",
@@ -147,7 +136,7 @@ def test_an_array_that_fits_is_not_copied(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 import numpy as np
-from corpus.kernels.registry import warm_up
+from corpus.kernels.compiled import warm_up
 warm_up("fresh_kernels", announce=lambda: print("compiling"))
 from fresh_kernels import first_doubled
 print(first_doubled(np.ones(2)), first_doubled(np.full((2, 2), 3)))
@@ -196,7 +185,7 @@ def test_another_version_of_the_kernels_has_another_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digests = set()
-    monkeypatch.setattr(machine_code, "__file__", str(tmp_path / "corpus/kernels/x.py"))
+    monkeypatch.setattr(compiled_module, "__file__", str(tmp_path / "corpus/kernels/x.py"))
     for folder, name, content in (
         ("taggers/crf", "kernels", "from corpus.kernels.compiled import compiled"),
         ("taggers/crf", "constants", "FACTOR = 10"),
@@ -205,7 +194,7 @@ def test_another_version_of_the_kernels_has_another_folder(
     ):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / f"{name}.py").write_text(content)
-        digests.add(machine_code._digest_of_sources())
+        digests.add(compiled_module._digest_of_sources())
     assert len(digests) == 3
 
 

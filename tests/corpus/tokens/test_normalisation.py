@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.problems import Problems
+from corpus.errors import Problems
 from corpus.tokens import tokenize
 from corpus.tokens.characters import is_hidden, is_mark, reading
 from corpus.tokens.expression import TOKEN

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corpus import tokens
 from corpus.document import Document
-from corpus.kernels.registry import warm_up
+from corpus.kernels.compiled import warm_up
 from corpus.tokens import scanner
 from corpus.tokens.expression import Expression
 from corpus.tokens.scanner import Scanner

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import InputError
+from corpus.errors import InputError, Problem, Problems
 from corpus.formats.tabular import delimited_rows
-from corpus.problems import Problem, Problems
 from gazetteers.folding import fold
 from gazetteers.importing import importer
 from gazetteers.importing.importer import Imported, ImportOptions, import_table

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, concatenate, make_batch
+from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document
+from corpus.errors import Problems
 from corpus.formats import read
-from corpus.lines import line_numbers
-from corpus.problems import Problems
-from corpus.streams import Stream
-from corpus.units import split_documents
+from corpus.units import line_numbers, split_documents
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
 
 PIECES = [

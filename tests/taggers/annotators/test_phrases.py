@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.storage.json_fields import Fields
-from corpus.streams import Stream
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger

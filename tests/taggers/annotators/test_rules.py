@@ -11,13 +11,11 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.storage.json_fields import Fields
-from corpus.streams import Stream
 from corpus.tokens.normalisation import normalise
 from taggers.annotators import Rules
 from taggers.annotators.rules import RULES

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read
-from corpus.problems import Problems
-from corpus.streams import Stream
 from corpus.tokens import tokenize
 from gazetteers.gazetteer import Gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement, read_gazetteers

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
-from corpus.streams import Stream
 from corpus.tags import UNKNOWN, find_entities
 from corpus.tokens import tokenize
 from taggers.augmentation.splicing import Replacements, splice

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus import streams as streams_module
-from corpus.batch import Batch
-from corpus.streams import Stream
+from corpus import ragged
+from corpus.batch import Batch, Stream
 from taggers import features as features_module
 from taggers.crf import channels as channels_module
 from taggers.crf.channels import Channels
@@ -138,7 +137,7 @@ def test_however_values_are_numbered_they_are_the_same(
     actual = []
     for dense in (0, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(streams_module, "_DENSE", dense)
+            patch.setattr(ragged, "_DENSE", dense)
             (channel,) = channels_of(terms).from_batch(batch)
             actual.append((channel.stream.vocabulary, channel.stream.values.tolist()))
     assert actual[0] == actual[1]

@@ -9,8 +9,8 @@ import pycrfsuite
 import pytest
 
 from corpus.batch import Batch, make_batch
+from corpus.errors import Problems
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
 from taggers.annotators import ANNOTATORS, annotated

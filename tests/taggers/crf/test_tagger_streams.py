@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.batch import Batch, concatenate
+from corpus.batch import NO_VALUE, Batch, Stream, concatenate
 from corpus.errors import InputError
-from corpus.kernels.registry import KERNELS
-from corpus.streams import NO_VALUE, Stream
+from corpus.kernels.compiled import KERNELS
 from taggers import CRFOptions, CRFTagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
@@ -224,7 +223,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from corpus.batch import Batch
-from corpus.kernels.registry import KERNELS, warm_up
+from corpus.kernels.compiled import KERNELS, warm_up
 from taggers import CRFOptions, CRFTagger
 sys.path.insert(0, {here!r})
 from {module} import notes, signatures, worked_with

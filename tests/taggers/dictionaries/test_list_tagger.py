@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.evaluation import score
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 from corpus.tags import well_formed
 from gazetteers.builtin import CENSUS, CUE_WORDS

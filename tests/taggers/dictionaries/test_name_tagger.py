@@ -13,9 +13,8 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.counts import count_words
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read
-from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import CENSUS
 from gazetteers.gazetteer import Gazetteer

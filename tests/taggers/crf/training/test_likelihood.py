@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from corpus.streams import Stream
+from corpus.batch import Stream
 from taggers.crf.channels import Channel
 from taggers.crf.training import likelihood
 from taggers.crf.training.likelihood import Likelihood

@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, concatenate, make_batch
+from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document, Span
-from corpus.streams import Stream
 from taggers import CRFOptions
 from taggers.annotators import ANNOTATORS, annotated
 from taggers.crf.channels import Channels

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpus.problems import NAMED_PER_KIND, Problem, ProblemError, Problems
+from corpus.errors import NAMED_PER_KIND, Problem, ProblemError, Problems
 
 OVERLAP = Problem("overlapping annotations", "a.ann:3", "T2 4-9 (AGE), left out")
 BROKEN = Problem("not UTF-8", "b.txt", "byte 17, left out")
