@@ -1,6 +1,6 @@
 """How well seeds of MEDDOCAN are told apart from its validation lines, and which are warned of.
 
-The seeds are those of ``docs/results.md`` and one at random. Prints, for each random state, the AUC
+The seeds: the ones in ``docs/results.md`` and a random one. Prints, for each random state, the AUC
 of the classifier two-sample test and the estimated number of lines that are like those of
 validation.
 """

@@ -1,7 +1,7 @@
 """Initialisations and algorithms of k-means on many word vectors: inertia and duration.
 
 The words are prefixes of MEDDOCAN's words joined with suffixes of others. FastText, trained on the
-same notes, computes their vectors: their number is that of a large corpus, and their distribution
+same notes, computes their vectors: there are as many as in a large corpus, distributed like
 is that of word vectors. "Passes" are iterations of Lloyd's algorithm from randomly sampled words,
 and "mini-batches" are those of MiniBatchKMeans.
 

@@ -81,7 +81,7 @@ def main() -> None:
     """Print a table of the milliseconds of a step."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--documents", type=int, default=32, help="of a batch")
-    parser.add_argument("--rounds", type=int, default=50, help="of which the median is taken")
+    parser.add_argument("--rounds", type=int, default=50, help="their median is printed")
     arguments = parser.parse_args()
     columns = [durations(arguments.documents, *each, arguments.rounds) for each in SHAPES]
     print("| |", " | ".join(f"{length} tokens, {labels} labels" for length, labels in SHAPES), "|")

@@ -2,7 +2,7 @@
 
 Small models of all kinds are trained, and changed in thousands of ways: flipped bits, other values,
 data types and shapes in arrays, other values and keys in the description, files that are cut off,
-replaced by links or missing. Digests are computed anew, as somebody who means harm would. Each
+replaced by links or missing. Digests are computed again, as an attacker would. Each
 changed model is opened and tags notes in a process of its own.
 
     python benchmarks/hostile_models.py                     # 10,000 models
