@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
+
+import msgspec
 
 from corpus.errors import InputError, shown
 from corpus.storage.toml_tables import parse_toml
 from gazetteers.folding import fold
 
 _SHIPPED = "grammar.toml"
-#: What the tables of a grammar may hold: tables by any name, lists of words, or these keys.
-_WORDS: list[str] = []
-_BY_NAME = {"": _WORDS}
-_PLACE = {"heads": _BY_NAME, "ends": _BY_NAME, "tails": _WORDS, "fillers": _WORDS}
-_GRAMMAR = {"particles": _BY_NAME, "names": _BY_NAME, "kinds": {"": _PLACE}}
-_MAY_BE_EMPTY = ("tails", "fillers")
+_Word = Annotated[str, msgspec.Meta(pattern=r"[^\W\d_]")]
+_Words = Annotated[tuple[_Word, ...], msgspec.Meta(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceWords:
+class PlaceWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words of a kind of place, which is a class of gazetteers.
 
     Parameters
     ----------
-    heads, ends : mapping of str to tuple of str
-        The first or last words of its terms, folded, and how notes write them.
-    tails : frozenset of str
+    heads : dict of str to tuple of str
+        The first words of its terms, folded, and how notes write them.
+    tails : tuple of str
         Folded words that begin what follows the name.
-    fillers : tuple of str
-        Classes and kinds of names that such places are named after.
     """
 
-    heads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    ends: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tails: frozenset[str] = frozenset()
-    fillers: tuple[str, ...] = ()
+    heads: dict[_Word, _Words] = {}
+    tails: tuple[_Word, ...] = ()
+
+
+class _Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    particles: dict[_Word, _Words] = {}
+    names: dict[_Word, _Words] = {}
+    kinds: dict[_Word, PlaceWords] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Grammar:
     places: Mapping[str, PlaceWords]
 
     @classmethod
-    def read(cls, path: Path | None = None) -> Grammar:
+    def read(cls, path: Path | None = None) -> Self:
         """Read the grammar of the package, extended by that of a user.
 
         Parameters
@@ -79,18 +78,29 @@ class Grammar:
         tables = parse_toml(shipped, _SHIPPED)
         if path is not None:
             try:
-                content = path.read_bytes()
+                own = parse_toml(path.read_bytes(), shown(path))
+                msgspec.convert(own, _Tables)
             except OSError:
                 raise InputError(
                     f"{shown(path)} is not there or cannot be read; expected a grammar"
                 ) from None
-            own = parse_toml(content, shown(path))
-            _check(own, _GRAMMAR, f"{shown(path)}:")
+            except msgspec.ValidationError as error:
+                raise InputError(
+                    f"{shown(path)}: {shown(error)}; expected tables like those of the built-in "
+                    "grammar (bootstrap help augmentation)"
+                ) from None
             tables = _merged(tables, own)
+        grammar = msgspec.convert(tables, _Tables)
         return cls(
-            particles=frozenset(_folded(tables["particles"].values())),
-            names={kind: tuple(classes) for kind, classes in tables["names"].items()},
-            places={kind: _place(table) for kind, table in tables["kinds"].items()},
+            frozenset(word for words in grammar.particles.values() for word in fold(words)),
+            grammar.names,
+            {
+                name: PlaceWords(
+                    {fold([head])[0]: forms for head, forms in words.heads.items()},
+                    tuple(fold(words.tails)) if words.tails else (),
+                )
+                for name, words in grammar.kinds.items()
+            },
         )
 
     @property
@@ -99,43 +109,9 @@ class Grammar:
         return frozenset(name for classes in self.names.values() for name in classes)
 
 
-def _check(value: Any, expected: Mapping[str, Any] | list[str], where: str) -> None:
-    """Check the keys and the types of a table, and of what is in it."""
-    if isinstance(expected, list):
-        empty = where.endswith(_MAY_BE_EMPTY)
-        words = isinstance(value, list) and (value or empty)
-        if not words or not all(isinstance(word, str) and _has_letter(word) for word in value):
-            raise InputError(f"{where} is not a list of strings with letters; expected one")
-        return
-    if not isinstance(value, dict):
-        raise InputError(f"{where} is not a table; expected one")
-    for key, part in value.items():
-        if key not in expected and ("" not in expected or not _has_letter(key)):
-            known = ", ".join(filter(None, expected)) or "a name with letters"
-            raise InputError(f"{where} there is no key {shown(key)}; expected {known}")
-        _check(part, expected.get(key, expected.get("")), f"{where} {shown(key)}")
-
-
-def _has_letter(text: str) -> bool:
-    return any(character.isalpha() for character in text)
-
-
 def _merged(ours: Any, theirs: Any) -> Any:
     """Merge tables by key, and lists by appending new members."""
     if isinstance(ours, dict):
         common = {key: _merged(ours[key], theirs[key]) for key in ours if key in theirs}
         return {**ours, **theirs, **common}
     return list(dict.fromkeys([*ours, *theirs]))
-
-
-def _folded(lists: Iterable[list[str]]) -> list[str]:
-    return fold([word for words in lists for word in words])
-
-
-def _place(table: Mapping[str, Any]) -> PlaceWords:
-    heads, ends = (
-        {fold([key])[0]: tuple(forms) for key, forms in table.get(name, {}).items()}
-        for name in ("heads", "ends")
-    )
-    tails = frozenset(_folded([table.get("tails", [])]))
-    return PlaceWords(heads, ends, tails, tuple(table.get("fillers", [])))

@@ -1,173 +1,193 @@
-"""The distinct mentions of a batch, and where they occur."""
+"""Mentions: their words, the case of their letters, and where they occur in a batch."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.tags import TokenSpans, classes_of, find_entities
-from corpus.tokens import tokenize
-from corpus.tokens.characters import is_hidden
-from corpus.tokens.normalisation import normalised_text
+from corpus.tags import classes_of
 from gazetteers.folding import fold
 
-Indices = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+#: ``after`` is title case after other words of a name: particles are in lower case there.
+Case = Literal["upper", "lower", "title", "after"]
 
-_APOSTROPHES = "'’"
-_CLITICS = "ldsnmt"
+#: Words of fewer letters are initials, particles and abbreviations, which do not show the case.
+MIN_LETTERS = 3
+
+_WORD = re.compile(r"[^\W\d_]+")
+_PART = re.compile(r"[^\s\-'’./(]+['’]?|[\s\-./(]+|['’]")
+_ELISION = re.compile("[ldsnmt]['’]", re.IGNORECASE)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Mention:
-    """The text of a mention and its tokens.
+    """The text of a mention and its words, which consist of letters.
 
     Parameters
     ----------
-    text : str
-        The text.
-    words, folded : tuple of str
-        The tokens, as written and folded.
-    starts, ends : tuple of int
-        Half-open offsets of the tokens in the text.
+    text, folded : str
+        The text, as composed characters and folded. Both have the same length.
+    offsets : tuple of (int, int)
+        Half-open offsets of the words in both texts.
     """
 
     text: str
-    words: tuple[str, ...]
-    folded: tuple[str, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    folded: str
+    offsets: tuple[tuple[int, int], ...]
 
-    @cached_property
-    def lettered(self) -> tuple[int, ...]:
-        """The numbers of the tokens with a letter."""
-        return tuple(n for n, word in enumerate(self.words) if has_letter(word))
+    @property
+    def folded_words(self) -> list[str]:
+        """The folded words."""
+        return [self.folded[start:end] for start, end in self.offsets]
 
-    @cached_property
+    @property
     def term(self) -> str:
-        """The mention as a term of a gazetteer: folded, without punctuation around it."""
-        if not self.lettered:
+        """The mention as a term of a gazetteer: from the first to the last word, folded."""
+        if not self.offsets:
             return ""
-        text = self.text[self.starts[self.lettered[0]] : self.ends[self.lettered[-1]]]
-        return " ".join(fold([normalised_text(text).replace("\n", " ")])[0].split())
-
-
-def has_letter(word: str) -> bool:
-    """Return whether a word has a letter."""
-    return word.isalpha() or any(character.isalpha() for character in word)
+        return " ".join(self.folded[self.offsets[0][0] : self.offsets[-1][1]].split())
 
 
 def parse_mentions(texts: Sequence[str]) -> list[Mention]:
-    """Tokenize the texts of mentions."""
-    tokens = tokenize(texts)
-    types = fold(tokens.vocabulary)
-    starts, ends, words = (a.tolist() for a in (tokens.starts, tokens.ends, tokens.word_ids))
-    offsets = tokens.document_offsets.tolist()
-    mentions = []
-    for text, first, after in zip(texts, offsets[:-1], offsets[1:], strict=True):
-        of_text = slice(first, after)
-        mentions.append(
-            Mention(
-                text,
-                tuple(tokens.vocabulary[word] for word in words[of_text]),
-                tuple(types[word] for word in words[of_text]),
-                tuple(starts[of_text]),
-                tuple(ends[of_text]),
-            )
+    """Find the words of the texts of mentions."""
+    composed = [unicodedata.normalize("NFC", text) for text in texts]
+    return [
+        Mention(
+            text,
+            folded if len(folded) == len(text) else text,
+            tuple(match.span() for match in _WORD.finditer(text)),
         )
-    return mentions
+        for text, folded in zip(composed, fold(composed), strict=True)
+    ]
+
+
+def case_of(text: str) -> Case:
+    """Return the case of the words of a text; ``title`` if they differ or are all short.
+
+    Examples
+    --------
+    >>> case_of("MARÍA de SOTO")
+    'upper'
+    """
+    long = [word for word in _WORD.findall(text) if len(word) >= MIN_LETTERS]
+    if long and all(word.isupper() for word in long):
+        return "upper"
+    return "lower" if long and all(word.islower() for word in long) else "title"
+
+
+def in_case(term: str, case: Case, particles: Collection[str]) -> str:
+    """Convert a term in lower case to a case.
+
+    Parameters
+    ----------
+    term : str
+        A term of a gazetteer.
+    case : {"upper", "lower", "title", "after"}
+        The case.
+    particles : collection of str
+        Folded words that stay in lower case in a title, except at its beginning.
+
+    Examples
+    --------
+    >>> in_case("palma de mallorca", "title", {"de"})
+    'Palma de Mallorca'
+    """
+    if case in ("upper", "lower"):
+        return term.upper() if case == "upper" else term
+    parts = _PART.findall(term)
+    for place, part in enumerate(parts):
+        if part not in particles or (place == 0 and case == "title"):
+            parts[place] = part[:1].upper() + part[1:]
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """An entity of a document.
+
+    Parameters
+    ----------
+    start, end : int
+        Half-open offsets in the text.
+    mention : int
+        Its number among the distinct mentions of a batch.
+    fixed : bool
+        Whether other text would not be a separate token in its place, because a letter or a digit
+        precedes or follows it immediately.
+    elided : bool
+        Whether it follows an elision such as ``l'`` and so begins with a vowel sound.
+    """
+
+    start: int
+    end: int
+    mention: int
+    fixed: bool
+    elided: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
-    """The entities of a batch, S of them, and the M distinct pairs of their class and text.
+    """The entities of a batch, and the M distinct pairs of their class and text.
 
     Parameters
     ----------
     classes : tuple of str
         The classes of the labels of the batch.
-    mentions : tuple of Mention, length M
+    mentions : list of Mention, length M
         The text of each pair.
     of_classes : ndarray of int64, shape (M,)
         The index into `classes` of each pair.
-    spans : TokenSpans
-        The tokens of each entity.
-    documents, numbers : ndarray of int64, shape (S,)
-        The document of each entity, and its pair.
-    fixed : ndarray of bool, shape (S,)
-        Whether other text would not be a separate token in place of the entity, because
-        a letter or a digit precedes or follows it immediately.
-    elided : ndarray of bool, shape (S,)
-        Whether the entity follows an elision such as ``l'`` and so begins with a vowel sound.
+    documents : list of list of Occurrence
+        The entities of each document.
     """
 
     classes: tuple[str, ...]
-    mentions: tuple[Mention, ...]
-    of_classes: Indices
-    spans: TokenSpans
-    documents: Indices
-    numbers: Indices
-    fixed: Flags
-    elided: Flags
+    mentions: list[Mention]
+    of_classes: npt.NDArray[np.int64]
+    documents: list[list[Occurrence]]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The number of the mention of each entity."""
+        rows = [entity.mention for entities in self.documents for entity in entities]
+        return np.array(rows, np.int64)
+
+    def class_of(self, mention: int) -> str:
+        """Return the class of a mention."""
+        return self.classes[int(self.of_classes[mention])]
 
     @classmethod
-    def of(cls, batch: Batch) -> Occurrences:
-        """Find the entities of a batch.
-
-        Parameters
-        ----------
-        batch : Batch
-            Any batch; unknown tags are outside of entities.
-        """
-        spans = find_entities(batch.tags, batch.document_offsets, batch.labels)
-        documents = np.searchsorted(batch.document_offsets, spans.first, side="right") - 1
-        starts, ends = batch.starts[spans.first].tolist(), batch.ends[spans.last].tolist()
-        texts = dict(enumerate(batch.texts.to_pylist()))
-        index: dict[tuple[int, str], int] = {}
-        numbers = np.zeros(len(starts), np.int64)
-        borders = np.zeros((len(starts), 2), bool)
-        rows = zip(documents.tolist(), starts, ends, spans.classes.tolist(), strict=True)
-        for row, (document, start, end, kind) in enumerate(rows):
-            text = texts[document]
-            numbers[row] = index.setdefault((kind, text[start:end]), len(index))
-            before = text[max(start - 2, 0) : start]
-            elided = _is_elision(before) and text[start].isalpha()
-            joins_before = _is_elision(before) or _joins(before[-1:])
-            fixed = (joins_before and not elided) or _joins(text[end : end + 2])
-            borders[row] = fixed, elided
+    def from_batch(cls, batch: Batch) -> Self:
+        """Find the entities of a batch; unknown tags are outside of entities."""
+        classes = classes_of(batch.labels)
+        index: dict[tuple[str, str], int] = {}
+        documents = []
+        for text, spans in zip(batch.texts.to_pylist(), batch.spans(), strict=True):
+            entities = []
+            for span in spans:
+                number = index.setdefault((span.label, text[span.start : span.end]), len(index))
+                before, after = text[max(span.start - 2, 0) : span.start], text[span.end :][:1]
+                elided = bool(_ELISION.fullmatch(before)) and text[span.start].isalpha()
+                fixed = _is_inside_word(before[-1:]) or _is_inside_word(after)
+                entities.append(Occurrence(span.start, span.end, number, fixed, elided))
+            documents.append(entities)
         return cls(
-            classes=classes_of(batch.labels),
-            mentions=tuple(parse_mentions([text for _, text in index])),
-            of_classes=np.array([kind for kind, _ in index], np.int64),
-            spans=spans,
-            documents=documents.astype(np.int64),
-            numbers=numbers,
-            fixed=borders[:, 0],
-            elided=borders[:, 1],
+            classes,
+            parse_mentions([text for _, text in index]),
+            np.array([classes.index(name) for name, _ in index], np.int64),
+            documents,
         )
 
 
-def _is_elision(before: str) -> bool:
-    """Return whether two characters are an article or pronoun with its apostrophe."""
-    return before[-1:] in _APOSTROPHES and before[:1].lower() in _CLITICS if before[1:] else False
-
-
-def _joins(context: str) -> bool:
-    """Return whether the first character of a context may become part of a token beside it."""
-    if not context:
-        return False
-    character = context[0]
-    if is_hidden(character):
-        return True
-    if character in _APOSTROPHES:
-        return context[1:].isalpha()
-    return character.isalnum() or character in "_·" or unicodedata.category(character) == "Mn"
+def _is_inside_word(character: str) -> bool:
+    return character.isalnum() or character in ("_", "·")
 
 
 def begins_with_vowel_sound(text: str) -> bool:

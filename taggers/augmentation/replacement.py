@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from corpus.batch import Batch, make_batch
-from corpus.document import Document
-from corpus.ragged import ranges_of
-from corpus.tags import TokenSpans, tags_of_entities
+from corpus.document import Document, Span
+from corpus.errors import Problems
+from corpus.tags import UNKNOWN
 from gazetteers.builtin import read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 from taggers.augmentation.augment_options import AugmentOptions
 from taggers.augmentation.classified import ClassifiedMentions
 from taggers.augmentation.grammar import Grammar
-from taggers.augmentation.mentions import Occurrences, begins_with_vowel_sound
-from taggers.augmentation.splicing import Replacements, splice
+from taggers.augmentation.mentions import Occurrence, Occurrences, begins_with_vowel_sound
 from taggers.augmentation.term_lists import TermLists
-
-Indices = npt.NDArray[np.int64]
 
 #: What stands between mentions without context, and its probabilities.
 _SEPARATORS = (" ", ". ", ", ", " - ", " (", "; ", ": ")
 _SEPARATOR_SHARES = (0.3, 0.25, 0.25, 0.05, 0.05, 0.05, 0.05)
 _FULL_STOP = 0.5  # the probability of a full stop at the end
-_PLACE = "x"  # a token that stands for a mention
 
 
 def read_gazetteers(paths: Sequence[str]) -> list[Gazetteer]:
@@ -79,10 +74,9 @@ class MentionReplacement:
         if gazetteers is None:
             gazetteers = read_gazetteers(options.gazetteers)
         grammar = Grammar.read(Path(options.grammar) if options.grammar else None)
-        self._gold = replace(gold, streams={})
-        self._options = options
-        self._found = Occurrences.of(gold)
-        self._mentions = ClassifiedMentions(self._found, TermLists(gazetteers), grammar)
+        self._gold, self._options = gold, options
+        self._occurrences = Occurrences.from_batch(gold)
+        self._mentions = ClassifiedMentions(self._occurrences, TermLists(gazetteers), grammar)
 
     @property
     def kinds(self) -> Mapping[str, Mapping[str, float]]:
@@ -97,6 +91,8 @@ class MentionReplacement:
     def copies(self, rng: np.random.Generator) -> Batch:
         """Build copies of the documents with entities.
 
+        Documents with unknown tags are not copied.
+
         Parameters
         ----------
         rng : numpy.random.Generator
@@ -109,32 +105,49 @@ class MentionReplacement:
             The copy 3 of the document ``a`` has the id ``a+3``, its group, and the weight of the
             document times ``options.weight / options.copies``.
         """
-        number, found = self._options.copies, self._found
-        documents = np.unique(found.documents)
-        # The entities of a document are consecutive; each copy repeats all of them.
-        bounds = np.searchsorted(found.documents, [documents, documents + 1])
-        sizes = np.repeat(bounds[1] - bounds[0], number)
-        begins = np.repeat(bounds[0], number)
-        copies = np.repeat(np.arange(len(sizes)), sizes)
-        entities = ranges_of(begins, sizes)
-        kept = (rng.random(len(entities)) < self._options.replace) & ~found.fixed[entities]
-        copies, entities = copies[kept], entities[kept]
-        texts = self._mentions.draw(found.numbers[entities], self._options.own, rng)
-        phrases, numbers = self._phrases(texts, found.numbers[entities])
-        suitable = ~found.elided[entities] | _begin_with_vowel_sounds(phrases)[numbers]
-        copies, entities, numbers = copies[suitable], entities[suitable], numbers[suitable]
-        spans = found.spans
-        replacements = Replacements(copies, spans.first[entities], spans.last[entities], numbers)
-        batch = splice(self._gold, np.repeat(documents, number), replacements, phrases)
-        suffixes = np.tile(np.arange(1, number + 1), len(documents))
-        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        gold, number = self._gold, self._options.copies
+        offsets = gold.document_offsets.tolist()
+        chosen = [
+            row
+            for row, entities in enumerate(self._occurrences.documents)
+            if entities and not (gold.tags[offsets[row] : offsets[row + 1]] == UNKNOWN).any()
+        ]
+        ids, texts, groups = (column.to_pylist() for column in (gold.ids, gold.texts, gold.groups))
+        separator = "+"
+        while any(separator in name for name in ids):
+            separator += "+"
+        copies = []
+        for row in chosen:
+            entities = self._occurrences.documents[row]
+            for copy in range(1, number + 1):
+                text, spans = _joined(self._pieces(texts[row], entities, rng))
+                copies.append(Document(f"{ids[row]}{separator}{copy}", text, spans, groups[row]))
+        weights = np.ones(len(gold)) if gold.weights is None else gold.weights
         share = self._options.weight / max(number, 1)
-        return replace(
-            batch,
-            ids=_copy_ids(batch.ids, suffixes, self._gold.ids),
-            weights=(weights * share).astype(np.float32),
-            derived=np.ones(len(batch), bool),
-        )
+        return self._batch(copies, np.repeat(weights[chosen] * share, number))
+
+    def _pieces(
+        self, text: str, entities: Sequence[Occurrence], rng: np.random.Generator
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the pieces of a copy of a text, each with its class, or "" for context."""
+        done = 0
+        for entity in entities:
+            new = text[entity.start : entity.end]
+            if rng.random() < self._options.replace and not entity.fixed:
+                drawn = self._mentions.draw(entity.mention, self._options.own, rng)
+                if drawn.strip() and (begins_with_vowel_sound(drawn) or not entity.elided):
+                    new = drawn
+            yield text[done : entity.start], ""
+            yield new, self._occurrences.class_of(entity.mention)
+            done = entity.end
+        yield text[done:], ""
+
+    def _batch(self, documents: Sequence[Document], weights: npt.NDArray[np.floating]) -> Batch:
+        """Return derived documents as a batch with the labels of the gold documents."""
+        classes = self._occurrences.classes
+        batch = make_batch(documents, labelled=True, classes=classes, problems=Problems())
+        derived = np.ones(len(documents), bool)
+        return replace(batch, weights=weights.astype(np.float32), derived=derived)
 
     def joined(
         self, rng: np.random.Generator, number: int, weight: float, longest: int = 4
@@ -160,80 +173,29 @@ class MentionReplacement:
         Batch
             Documents with the ids ``joined+1``, ``joined+2`` and so on, and without groups.
         """
-        found = self._found
-        number = number if len(found.numbers) else 0
-        sizes = rng.integers(1, longest + 1, size=number)
-        total = int(sizes.sum())
-        mentions = found.numbers[rng.integers(max(len(found.numbers), 1), size=total)]
-        is_drawn = rng.random(total) < self._options.replace
-        drawn = iter(self._mentions.draw(mentions[is_drawn], self._options.own, rng))
-        texts = [
-            next(drawn) if new else found.mentions[mention].text
-            for mention, new in zip(mentions.tolist(), is_drawn.tolist(), strict=True)
-        ]
-        phrases, numbers = self._phrases(texts, mentions)
-        batch, places = self._frameworks(sizes, found.of_classes[mentions], rng)
-        copies = np.repeat(np.arange(number), sizes)
-        replacements = Replacements(copies, places, places, numbers)
-        joined = splice(batch, np.arange(number), replacements, phrases)
-        weights = np.full(number, weight / max(number, 1), np.float32)
-        return replace(joined, weights=weights, derived=np.ones(number, bool))
-
-    def _phrases(self, texts: Sequence[str], mentions: Indices) -> tuple[Batch, Indices]:
-        """Build a batch of the distinct texts, and number the texts that replace mentions.
-
-        A mention whose text has no tokens is replaced by itself.
-        """
-        own = [mention.text for mention in self._found.mentions]
-        index: dict[str, int] = {}
-        numbers = np.array(
-            [index.setdefault(text, len(index)) for text in (*own, *texts)], np.int64
-        )
-        documents = [Document(str(number), text) for text, number in index.items()]
-        phrases = make_batch(documents, labelled=False)
-        drawn = numbers[len(own) :]
-        return phrases, np.where(phrases.lengths[drawn] > 0, drawn, numbers[mentions])
-
-    def _frameworks(
-        self, sizes: Indices, classes: Indices, rng: np.random.Generator
-    ) -> tuple[Batch, Indices]:
-        """Build documents of separators between tokens that stand for mentions of classes.
-
-        Returns
-        -------
-        batch : Batch
-        places : ndarray of int64
-            The tokens that stand for mentions.
-        """
-        shares = np.array(_SEPARATOR_SHARES)
-        chosen = rng.choice(len(_SEPARATORS), p=shares / shares.sum(), size=len(classes)).tolist()
-        stops = (rng.random(len(sizes)) < _FULL_STOP).tolist()
-        texts = []
-        ends = np.cumsum(sizes).tolist()
-        for size, end, stop in zip(sizes.tolist(), ends, stops, strict=True):
-            separators = [_SEPARATORS[number] for number in chosen[end - size + 1 : end]]
-            text = "".join([_PLACE, *(separator + _PLACE for separator in separators)])
-            texts.append(text + "." if stop else text)
-        documents = [Document(f"joined+{n}", text) for n, text in enumerate(texts, 1)]
-        batch = make_batch(documents, labelled=True, classes=self._found.classes)
-        is_place = np.array([word == _PLACE for word in batch.vocabulary], bool)[batch.word_ids]
-        places = np.flatnonzero(is_place)
-        tags = tags_of_entities(TokenSpans(places, places, classes), batch.n_tokens, batch.labels)
-        return batch.with_tags(tags, batch.labels), places
+        entities = list(chain.from_iterable(self._occurrences.documents))
+        documents = []
+        for row in range(number if entities else 0):
+            pieces: list[tuple[str, str]] = []
+            for place in rng.integers(len(entities), size=rng.integers(1, longest + 1)).tolist():
+                mention = entities[place].mention
+                text = self._occurrences.mentions[mention].text
+                if rng.random() < self._options.replace:
+                    text = self._mentions.draw(mention, self._options.own, rng).strip() or text
+                if pieces:
+                    pieces.append((str(rng.choice(_SEPARATORS, p=_SEPARATOR_SHARES)), ""))
+                pieces.append((text, self._occurrences.class_of(mention)))
+            if rng.random() < _FULL_STOP:
+                pieces.append((".", ""))
+            documents.append(Document(f"joined+{row + 1}", *_joined(pieces)))
+        return self._batch(documents, np.full(len(documents), weight / max(len(documents), 1)))
 
 
-def _copy_ids(
-    ids: pa.LargeStringArray, suffixes: Indices, taken: pa.LargeStringArray
-) -> pa.LargeStringArray:
-    """Return the ids of copies, which differ from those of the gold documents."""
-    separator = "+"
-    while True:
-        numbers = pa.array(suffixes).cast(pa.large_string())
-        found = pc.binary_join_element_wise(ids, numbers, pa.scalar(separator, pa.large_string()))
-        if not pc.any(pc.is_in(found, value_set=taken)).as_py():
-            return found
-        separator += "+"
-
-
-def _begin_with_vowel_sounds(phrases: Batch) -> npt.NDArray[np.bool_]:
-    return np.array([begins_with_vowel_sound(text) for text in phrases.texts.to_pylist()], bool)
+def _joined(pieces: Iterable[tuple[str, str]]) -> tuple[str, tuple[Span, ...]]:
+    """Return the text that consists of pieces, and the spans of those with a class."""
+    text, spans = "", []
+    for piece, name in pieces:
+        if name:
+            spans.append(Span(len(text), len(text) + len(piece), name))
+        text += piece
+    return text, tuple(spans)

@@ -10,22 +10,14 @@ from hypothesis import strategies as st
 
 from gazetteers.gazetteer import Gazetteer
 from taggers.augmentation.grammar import Grammar
-from taggers.augmentation.kinds import Frame, Numbers, Places, Slot, fill
+from taggers.augmentation.kinds import Numbers, Places
 from taggers.augmentation.mentions import parse_mentions
 from taggers.augmentation.term_lists import TermLists
 
 GRAMMAR = Grammar.read()
-#: A name that fills a street or a hospital, in title case.
-NAME = (
-    r"(Sol|Luna|Mar|Norte|Sur|Estrella|Cometa|Lluna|Vic|Olot|Palma de Mallorca"
-    r"|(Ana|Pau|Maria Carmen) (Puig|Soler|Vila))"
-)
+#: A name in the lists of streets and hospitals.
+NAME = "(Sol|Luna|Mar|Norte|Sur|Estrella|Cometa|Lluna)"
 texts = st.text("0123456789/-: a", max_size=14)
-
-
-def filled(frame: Frame, number: int, state: int = 0) -> list[str]:
-    rng = np.random.default_rng(state)
-    return [fill(frame, rng, GRAMMAR.particles) for _ in range(number)]
 
 
 @settings(deadline=None)
@@ -35,7 +27,8 @@ def test_numbers_keep_their_shape_and_their_first_digit_not_zero(
 ) -> None:
     numbers = Numbers(mentions)
     for mention in mentions:
-        for text in filled(numbers.frame(mention), 3, state):
+        for _ in range(3):
+            text = numbers.replaced(mention, np.random.default_rng(state))
             assert re.sub("[0-9]", "9", text) == re.sub("[0-9]", "9", mention)
             for old, new in zip(re.findall(r"\d+", mention), re.findall(r"\d+", text), strict=True):
                 assert old[0] == "0" or new[0] != "0"
@@ -43,16 +36,12 @@ def test_numbers_keep_their_shape_and_their_first_digit_not_zero(
 
 def test_digits_are_mostly_those_seen_at_their_place() -> None:
     numbers = Numbers(["3/2014", "12/2013", "5/2019", "07/2011"])
-    drawn = filled(numbers.frame("3/2014"), 1000)
+    rng = np.random.default_rng(0)
+    drawn = [numbers.replaced("3/2014", rng) for _ in range(1000)]
     years = Counter(text.split("/")[1][:2] for text in drawn)
     assert years["20"] > 500
     assert len(years) > 1  # but other digits occur
     assert all(text[0] != "0" for text in drawn)
-
-
-def test_slots_are_filled_in_their_case() -> None:
-    frame = ("en ", Slot(lambda _: "vic", "upper"), " y ", Slot(lambda _: "olot de vila", "title"))
-    assert filled(frame, 1) == ["en VIC y Olot de Vila"]
 
 
 def places_of(name: str, gazetteer: Gazetteer, mention: str) -> Places:
@@ -63,10 +52,9 @@ def places_of(name: str, gazetteer: Gazetteer, mention: str) -> Places:
 
 def drawn(name: str, gazetteer: Gazetteer, mention: str) -> set[str]:
     """Return many mentions in place of one."""
-    places = places_of(name, gazetteer, mention)
-    (frames,) = places.frames(parse_mentions([mention]), Numbers([mention]))
-    assert min(weight for weight, _ in frames) > 0
-    return {text for _, frame in frames for text in filled(frame, 40)}
+    places, rng = places_of(name, gazetteer, mention), np.random.default_rng(0)
+    (parsed,) = parse_mentions([mention])
+    return {places.replacement(parsed, Numbers([mention]), rng) for _ in range(150)}
 
 
 @pytest.mark.parametrize(
@@ -75,9 +63,7 @@ def drawn(name: str, gazetteer: Gazetteer, mention: str) -> set[str]:
         ("street", "C/ Real, 12", rf"(C/|C\.|Cl\.|\w+|\w+\.) (de )?{NAME}, [1-9]\d"),
         ("street", "Calle 2 de Mayo nº 7 3º B", rf"\S+ (de )?{NAME} nº [1-9] [1-9]º B"),
         ("street", "Avda. de la Paz, s/n", rf"\S+ (de )?{NAME}, s/n"),
-        ("street", "calle Real", rf"[a-zç.]+/? (de )?{NAME}"),
-        ("street", "12 Baker Street", rf"[1-9]\d {NAME} Street"),
-        ("street", "Baker St., 7", rf"{NAME} St\., [1-9]"),
+        ("street", "calle Real", rf"[A-Za-zç.]+/? (de )?{NAME}"),
         ("hospital", "HOSPITAL REAL", rf"\S+( UNIVERSITARIO| U\.)? {NAME.upper()}"),
         ("municipality", "PALMA DE MALLORCA", "(VIC|OLOT|PALMA DE MALLORCA)"),
     ],
@@ -88,12 +74,6 @@ def test_new_mentions_have_the_form_of_the_mention(
     texts = drawn(name, small_gazetteer, mention)
     assert len(texts) > 2
     assert [text for text in texts if not re.fullmatch(expected, text)] == []
-
-
-def test_other_heads_are_written_as_in_notes(small_gazetteer: Gazetteer) -> None:
-    heads = {text.split()[0] for text in drawn("street", small_gazetteer, "C/ Real")}
-    assert {"C/", "Calle", "Plaza"} <= heads
-    assert heads & {"Avda.", "Av.", "Avd.", "Pl.", "Pza.", "Plza."}
 
 
 def test_terms_are_likelier_than_names_with_a_head_and_others_are_none(

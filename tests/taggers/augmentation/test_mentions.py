@@ -1,18 +1,14 @@
-"""Mentions are found with their borders."""
+"""Mentions are found with their borders, and replacements have the case of what they replace."""
 
-import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.tags import UNKNOWN
-from taggers.augmentation.mentions import Occurrences, parse_mentions
+from taggers.augmentation.mentions import Case, Occurrences, case_of, in_case, parse_mentions
 
-
-def found_in(text: str, mention: str) -> Occurrences:
-    start = text.index(mention)
-    document = Document("d", text, (Span(start, start + len(mention), "A"),))
-    return Occurrences.of(make_batch([document], labelled=True))
+PARTICLES = frozenset({"de", "la", "del", "l'", "d'", "y"})
 
 
 @pytest.mark.parametrize(
@@ -24,18 +20,19 @@ def found_in(text: str, mention: str) -> Occurrences:
         ("28027España", "España", True, False),
         ("la seva l'Anna", "Anna", False, True),
         ("d’Olot", "Olot", False, True),
-        ("l'12", "12", True, False),
+        ("l'12", "12", False, False),
         ("'Anna' ve", "Anna", False, False),
-        ("L'Anna'ls", "Anna", True, True),
         ("id_44", "44", True, False),
         ("(Anna)", "Anna", False, False),
-        ("Nombre:Anna,", "Anna", False, False),
     ],
 )
 def test_the_borders_of_a_mention(text: str, mention: str, fixed: bool, elided: bool) -> None:
-    actual = found_in(text, mention)
+    start = text.index(mention)
+    document = Document("d", text, (Span(start, start + len(mention), "A"),))
+    actual = Occurrences.from_batch(make_batch([document], labelled=True))
     assert [parsed.text for parsed in actual.mentions] == [mention]
-    assert (actual.fixed.tolist(), actual.elided.tolist()) == ([fixed], [elided])
+    ((entity,),) = actual.documents
+    assert (entity.start, entity.fixed, entity.elided) == (start, fixed, elided)
 
 
 def test_equal_texts_of_a_class_are_one_mention() -> None:
@@ -44,24 +41,53 @@ def test_equal_texts_of_a_class_are_one_mention() -> None:
         Document("b", "nada"),
         Document("c", "Pau 5", (Span(0, 3, "B"), Span(4, 5, "A"))),
     ]
-    batch = make_batch(documents, labelled=True)
-    tags = batch.tags.copy()
-    tags[3] = UNKNOWN
-    actual = Occurrences.of(batch.with_tags(tags, batch.labels))
-    assert actual.documents.tolist() == [0, 0, 2, 2]
+    actual = Occurrences.from_batch(make_batch(documents, labelled=True))
+    assert [[entity.mention for entity in row] for row in actual.documents] == [[0, 0], [], [1, 2]]
     assert actual.numbers.tolist() == [0, 0, 1, 2]
     assert [mention.text for mention in actual.mentions] == ["Pau", "Pau", "5"]
-    assert [actual.classes[number] for number in actual.of_classes] == ["A", "B", "A"]
-    assert actual.spans.first.tolist() == [0, 2, 4, 5]
-
-
-def test_an_unlabelled_batch_has_no_mentions() -> None:
-    actual = Occurrences.of(make_batch([Document("a", "Pau")], labelled=False))
-    assert actual.mentions == () and actual.numbers.tolist() == []
-    assert actual.fixed.dtype == np.bool_
+    assert [actual.class_of(number) for number in range(3)] == ["A", "B", "A"]
 
 
 def test_a_mention_as_a_term() -> None:
-    mentions = parse_mentions(["(Palma de\n MALLORCA).", "12/3", "L'Hospitalet", ""])
-    assert [parsed.term for parsed in mentions] == ["palma de mallorca", "", "l'hospitalet", ""]
-    assert [bool(parsed.lettered) for parsed in mentions] == [True, False, True, False]
+    mentions = parse_mentions(["(Palma de\n MALLORCA).", "12/3", "L'Hospitalet", "", "Jose\u0301"])
+    terms = ["palma de mallorca", "", "l'hospitalet", "", "jose"]
+    assert [mention.term for mention in mentions] == terms
+    assert [len(mention.offsets) for mention in mentions] == [3, 0, 2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("MARÍA de SOTO", "upper"),
+        ("calle mayor 3", "lower"),
+        ("Calle MAYOR", "title"),
+        ("Calle de la Paz", "title"),
+        ("", "title"),
+    ],
+)
+def test_the_case_of_a_text(text: str, expected: str) -> None:
+    assert case_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("term", "case", "expected"),
+    [
+        ("palma de mallorca", "title", "Palma de Mallorca"),
+        ("palma de mallorca", "upper", "PALMA DE MALLORCA"),
+        ("de la cruz", "title", "De la Cruz"),
+        ("de la cruz", "after", "de la Cruz"),
+        ("l'hospitalet", "title", "L'Hospitalet"),
+        ("vitoria-gasteiz", "title", "Vitoria-Gasteiz"),
+        ("", "title", ""),
+    ],
+)
+def test_terms_in_a_case(term: str, case: Case, expected: str) -> None:
+    assert in_case(term, case, PARTICLES) == expected
+
+
+@given(
+    st.text("ab '’-./(\n", max_size=12),
+    st.sampled_from(["upper", "lower", "title", "after"]),
+)
+def test_only_the_case_changes(term: str, case: Case) -> None:
+    assert in_case(term, case, PARTICLES).lower() == term
