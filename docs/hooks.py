@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bootstrap.cli.arguments import CommandParser
     from bootstrap.config.settings import SettingRow
 
 _DOCS = Path(__file__).resolve().parent
 _NOTEBOOK = re.compile(r"<!-- notebook: (?P<name>[\w-]+\.ipynb) -->")
 
 
-def command_parser() -> argparse.ArgumentParser:
+def command_parser() -> CommandParser:
     """Return the parser of the command line."""
     from bootstrap.cli.parser import build_parser
 
@@ -71,34 +72,19 @@ def commands_page() -> str:
     return "\n".join(_command_lines(command_parser()))
 
 
-def _command_lines(parser: argparse.ArgumentParser, depth: int = 0) -> Iterator[str]:
+def _command_lines(parser: CommandParser) -> Iterator[str]:
     """Yield the reference of a command, then those of its subcommands."""
     yield from (f"## {parser.prog}", "", parser.description or "", "")
     yield from ("```text", parser.format_usage().strip(), "```", "")
     # The options that all commands have stand with the program alone.
-    general = _general(parser) if depth else []
-    documented = (action for action in parser._actions if _is_documented(action))
-    rows = [_argument_row(action, parser) for action in documented if action not in general]
-    if rows:
+    general = parser.general if parser.prog == "bootstrap" else []
+    if rows := [_argument_row(action) for action in (*general, *parser.arguments)]:
         yield from ("| argument | meaning |", "|---|---|", *rows, "")
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for child in dict.fromkeys(action.choices.values()):
-                yield from _command_lines(child, depth + 1)
+    for command in parser.commands.values():
+        yield from _command_lines(command)
 
 
-def _general(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Return the options of a parser that every command has."""
-    groups = (group for group in parser._action_groups if group.title == "general options")
-    return [action for group in groups for action in group._group_actions]
-
-
-def _is_documented(action: argparse.Action) -> bool:
-    special = (argparse._SubParsersAction, argparse._HelpAction)
-    return not isinstance(action, special) and action.help is not argparse.SUPPRESS
-
-
-def _argument_row(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+def _argument_row(action: argparse.Action) -> str:
     """Return the row of an argument in the table of its command."""
     value = str(action.metavar or action.dest.upper())
     if action.choices is not None:
@@ -106,10 +92,8 @@ def _argument_row(action: argparse.Action, parser: argparse.ArgumentParser) -> s
     names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{value}`"
     if action.option_strings and action.nargs != 0:
         names = f"{names} {value}"
-    meaning = parser._get_formatter()._expand_help(action) if action.help else ""
-    if action.option_strings and action.required:
-        meaning = f"{meaning} (required)"
-    return f"| {_cell(names)} | {_cell(meaning)} |"
+    required = " (required)" if action.option_strings and action.required else ""
+    return f"| {_cell(names)} | {_cell(f'{action.help}{required}')} |"
 
 
 def settings_page() -> str:

@@ -1,7 +1,4 @@
-"""Arguments that several commands share, and the parser class of all commands.
-
-Every command imports this module for its arguments, so it imports nothing that is slow to load.
-"""
+"""The parser of a command, and the arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -11,84 +8,248 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from corpus.errors import escaped
 from corpus.formats.table import FORMATS
 
-#: The normalisations of words; see `taggers.embeddings.listing`.
-NORMALISATIONS = ("none", "lower", "unaccented", "digits")
 #: The parts of a note that a column or key may hold.
 PARTS = ("id", "text", "label", "group")
 
 T = TypeVar("T")
 
-_GENERAL = "general options"
-
-
-class _HelpFormatter(argparse.HelpFormatter):
-    """Help whose first column is wide enough for the names of commands."""
-
-    def add_argument(self, action: argparse.Action) -> None:
-        super().add_argument(action)
-        if isinstance(action, argparse._SubParsersAction):  # their indentation is not counted
-            self._action_max_length += self._indent_increment
-
 
 class CommandParser(argparse.ArgumentParser):
-    """The parser of a command, with the general options; options cannot be abbreviated."""
+    """The parser of a command or of a group of commands; options cannot be abbreviated.
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=_HelpFormatter, **options)
-        _add_general(self)
+    Parameters
+    ----------
+    main : str, optional
+        The function that carries out the command, such as ``"tag.main"`` of the module
+        `bootstrap.cli.commands.tag`; None for a group.
+    **options
+        Options of `argparse.ArgumentParser`.
 
-    def format_help(self) -> str:
-        """Return the help, with the options of every command last."""
-        self._action_groups.sort(key=lambda group: group.title == _GENERAL)  # comes last
-        return super().format_help()
+    Attributes
+    ----------
+    arguments, general : list of argparse.Action
+        The arguments of the command, and the options that every command has.
+    commands : dict of str to CommandParser
+        The commands of a group.
+    """
 
-    def error(self, message: str) -> NoReturn:
-        super().error(escaped(message))
+    def __init__(self, *, main: str | None = None, **options: Any) -> None:
+        self.arguments: list[argparse.Action] = []
+        self.commands: dict[str, CommandParser] = {}
+        super().__init__(allow_abbrev=False, **options)
+        self.set_defaults(main=main, parser=self)
+        if main is None:
+            self._children = self.add_subparsers(metavar="COMMAND", title="commands")
+        self.general = self._add_general()
+        self.arguments = []
+
+    def _add_general(self) -> list[argparse.Action]:
+        # With suppressed defaults, a command keeps general options given before its name.
+        general = self.add_argument_group("general options", argument_default=argparse.SUPPRESS)
+        verbosity = general.add_mutually_exclusive_group()
+        return [
+            general.add_argument(
+                "--version", action=_Version, nargs=0, help="print the version and exit"
+            ),
+            *(
+                verbosity.add_argument(
+                    flag, dest="verbosity", action="store_const", const=level, help=summary
+                )
+                for flag, level, summary in (
+                    ("--quiet", logging.ERROR, "print only errors and the requested output"),
+                    ("--verbose", logging.DEBUG, "print debug messages"),
+                )
+            ),
+            general.add_argument(
+                "--log",
+                type=Path,
+                metavar="FILE.jsonl",
+                help="append messages to this file as JSON lines, without any text of notes",
+            ),
+        ]
+
+    def add_argument(self, *names: str, group: Any = None, **options: Any) -> argparse.Action:
+        """Add an argument, perhaps to a group of options that exclude each other."""
+        add = super().add_argument if group is None else group.add_argument
+        action: argparse.Action = add(*names, **options)
+        self.arguments.append(action)
+        return action
+
+    def add_command(self, name: str, main: str | None, summary: str) -> CommandParser:
+        """Add a command; the summary is a line in lower case and without a full stop."""
+        description = f"{summary[0].upper()}{summary[1:]}."
+        self.commands[name] = self._children.add_parser(
+            name, main=main, help=summary, description=description
+        )
+        return self.commands[name]
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse arguments, and report unknown ones with the usage of their command."""
         options, unknown = super().parse_known_args(args, namespace)
-        if unknown:  # reported with the usage of the command, not with that of the program
+        if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return options, unknown
 
+    def error(self, message: str) -> NoReturn:
+        super().error(escaped(message))
 
-Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
+    # Kinds of arguments
 
+    def add_list(
+        self,
+        name: str,
+        metavar: str,
+        help: str,
+        *,
+        convert: Callable[[str], object] = str,
+        group: Any = None,
+    ) -> None:
+        """Add an option with several values, separated by commas or given by repeating it.
 
-def add_commands(parser: CommandParser) -> Commands:
-    """Add subcommands to a parser; without one of them its help is printed."""
-    parser.set_defaults(main=None, parser=parser)
-    return parser.add_subparsers(metavar="COMMAND", title="commands")
+        A value that contains a comma is written in double quotes. The option is None where it is
+        not given.
+        """
+        self.add_argument(
+            name,
+            group=group,
+            action="extend",
+            type=_comma_separated(convert),
+            metavar=f"{metavar},...",
+            help=f"{help}; separated by commas, or repeat the option",
+        )
 
+    def add_number(self, *names: str, help: str, default: int | None = None) -> None:
+        """Add an option with an integer of 1 or more."""
+        self.add_argument(*names, type=positive, default=default, metavar="N", help=help)
 
-def add_group(commands: Commands, name: str, summary: str) -> Commands:
-    """Add a command that has only subcommands."""
-    return add_commands(_added(commands, name, summary))
+    def add_path(self, *names: str, metavar: str, help: str, **options: Any) -> None:
+        """Add a file or a folder."""
+        self.add_argument(*names, type=Path, metavar=metavar, help=help, **options)
 
+    def add_flag(self, name: str, help: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=help)
 
-def add_command(
-    commands: Commands, name: str, main: Callable[[argparse.Namespace], None], summary: str
-) -> CommandParser:
-    """Add a command; the summary is a line in lower case and without a full stop."""
-    parser = _added(commands, name, summary)
-    parser.set_defaults(main=main, parser=parser)
-    return parser
+    # Arguments of several commands
 
+    def add_columns(self) -> None:
+        """Add the names of columns and keys."""
+        for name in PARTS:
+            self.add_argument(
+                f"--{name}-column",
+                default=name,
+                metavar="NAME",
+                help=f'column or key of the {name} (default: "{name}")',
+            )
 
-def _added(commands: Commands, name: str, summary: str) -> CommandParser:
-    description = summary[0].upper() + summary[1:] + "."
-    return commands.add_parser(name, help=summary, description=description)
+    def add_rules(self) -> None:
+        """Add the rules for annotations and documents that cannot be used as they are."""
+        self.add_argument(
+            "--conflicts",
+            choices=("stop", "longest"),
+            default="stop",
+            help="overlapping and discontinuous annotations: stop, or keep the longest (default: "
+            "stop)",
+        )
+        self.add_invalid("documents and annotations that cannot be read")
 
+    def add_invalid(self, what: str) -> None:
+        """Add the rule for input that cannot be read."""
+        self.add_argument(
+            "--invalid",
+            choices=("stop", "skip"),
+            default="stop",
+            help=f"{what}: stop, or skip and count them (default: stop)",
+        )
 
-# General options
+    def add_notes(self) -> None:
+        """Add the notes of a command that does not use their annotations."""
+        self.add_argument("source", metavar="NOTES", help="a file, a folder or a glob pattern")
+        self.add_argument(
+            "--from", dest="source_format", choices=tuple(FORMATS), help="format of NOTES"
+        )
+        self._add_reading("NOTES")
+
+    def add_source_and_target(self) -> None:
+        """Add the notes of a command that writes them to another place."""
+        self.add_argument("source", metavar="IN", help="notes: a file, a folder or a glob pattern")
+        self.add_path("target", metavar="OUT", help="a new file or folder")
+
+    def add_formats(self) -> None:
+        """Add the formats, columns and rules of a command that reads IN and writes OUT."""
+        for flag, name, place in (("--from", "source", "IN"), ("--to", "target", "OUT")):
+            self.add_argument(
+                flag,
+                dest=f"{name}_format",
+                choices=tuple(FORMATS),
+                help=f"format of {place} (default: detected from its name)",
+            )
+        self._add_reading("IN")
+
+    def _add_reading(self, place: str) -> None:
+        self.add_argument(
+            "--encoding",
+            default="utf-8",
+            metavar="NAME",
+            help=f"encoding of {place}, such as latin-1 (default: utf-8)",
+        )
+        self.add_columns()
+        self.add_rules()
+
+    def add_label_map(self) -> None:
+        """Add the configuration whose ``[labels]`` rename labels."""
+        help = "rename and drop labels as [labels] of this configuration specifies"
+        self.add_path("--labels", metavar="CONFIG", help=help)
+
+    def add_configuration(self) -> None:
+        """Add the configuration of a run."""
+        self.add_path("config", metavar="CONFIG", help="a TOML file")
+        self.add_argument(
+            "--set",
+            dest="overrides",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="override a setting, such as select.confidence=0.9; may be repeated",
+        )
+
+    def add_gold(self, what: str) -> None:
+        """Add annotated notes that models are scored on."""
+        help = f"{what} (default: the validation notes of the run)"
+        self.add_argument("--gold", metavar="NOTES", help=help)
+
+    def add_jobs(self) -> None:
+        """Add the number of processes."""
+        self.add_number("--jobs", help="number of processes (default: all processors)")
+
+    def add_random_state(self) -> None:
+        """Add the seed of the random number generator."""
+        self.add_argument(
+            "--random-state",
+            type=natural,
+            default=0,
+            metavar="N",
+            help="seed of the random number generator (default: 0)",
+        )
+
+    def add_embeddings(self, *names: str, **options: Any) -> None:
+        """Add a folder of embeddings."""
+        self.add_path(*names, metavar="DIR", help="a folder of embeddings", **options)
+
+    def add_model(self) -> None:
+        """Add a model."""
+        self.add_path("model", metavar="MODEL", help="a run, or a model folder")
+
+    def add_output(self, help: str, **options: Any) -> None:
+        """Add the file to write."""
+        self.add_path("-o", "--output", metavar="FILE", help=help, **options)
 
 
 class _Version(argparse.Action):
@@ -103,38 +264,6 @@ class _Version(argparse.Action):
             version = "(not installed)"
         sys.stdout.write(f"bootstrap {version}\n")
         parser.exit()
-
-
-def _add_general(parser: argparse.ArgumentParser) -> None:
-    # With suppressed defaults, a command keeps general options given before its name.
-    general = parser.add_argument_group(_GENERAL)
-    absent = argparse.SUPPRESS
-    general.add_argument(
-        "--version", action=_Version, nargs=0, default=absent, help="print the version and exit"
-    )
-    verbosity = general.add_mutually_exclusive_group()
-    for flag, level, summary in (
-        ("--quiet", logging.ERROR, "print only errors and the requested output"),
-        ("--verbose", logging.DEBUG, "print debug messages"),
-    ):
-        verbosity.add_argument(
-            flag,
-            dest="verbosity",
-            action="store_const",
-            const=level,
-            default=absent,
-            help=summary,
-        )
-    general.add_argument(
-        "--log",
-        type=Path,
-        default=absent,
-        metavar="FILE",
-        help="append messages to FILE as JSON lines; they contain no text of notes",
-    )
-
-
-# Types
 
 
 def _integer_from(least: int) -> Callable[[str], int]:
@@ -175,160 +304,3 @@ def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:
         return [convert(item) for item in items]
 
     return parse
-
-
-# Arguments
-
-
-def add_list(
-    parser: argparse._ActionsContainer,
-    name: str,
-    metavar: str,
-    help: str,
-    *,
-    convert: Callable[[str], object] = str,
-) -> None:
-    """Add an option with several values, separated by commas or given by repeating it.
-
-    A value that contains a comma is written in double quotes. The option is None where it is not
-    given.
-    """
-    parser.add_argument(
-        name,
-        action="extend",
-        type=_comma_separated(convert),
-        metavar=f"{metavar},...",
-        help=f"{help}; separated by commas, or repeat the option",
-    )
-
-
-def add_number(
-    parser: argparse.ArgumentParser, *names: str, help: str, default: int | None = None
-) -> None:
-    """Add an option with an integer of 1 or more."""
-    parser.add_argument(*names, type=positive, default=default, metavar="N", help=help)
-
-
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Add the names of columns and keys."""
-    for name in PARTS:
-        parser.add_argument(
-            f"--{name}-column",
-            default=name,
-            metavar="NAME",
-            help=f'column or key of the {name} (default: "{name}")',
-        )
-
-
-def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the rules for annotations and documents that cannot be used as they are."""
-    parser.add_argument(
-        "--conflicts",
-        choices=("stop", "longest"),
-        default="stop",
-        help="overlapping and discontinuous annotations: stop, or keep the longest (default: stop)",
-    )
-    add_invalid(parser, "documents and annotations that cannot be read")
-
-
-def add_invalid(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the rule for input that cannot be read."""
-    parser.add_argument(
-        "--invalid",
-        choices=("stop", "skip"),
-        default="stop",
-        help=f"{what}: stop, or skip and count them (default: stop)",
-    )
-
-
-def add_notes(parser: argparse.ArgumentParser) -> None:
-    """Add the notes of a command that does not use their annotations."""
-    parser.add_argument("source", metavar="NOTES", help="a file, a folder or a glob pattern")
-    parser.add_argument(
-        "--from", dest="source_format", choices=tuple(FORMATS), help="format of NOTES"
-    )
-    _add_reading(parser, "NOTES")
-
-
-def add_formats(parser: argparse.ArgumentParser) -> None:
-    """Add the formats, columns and rules of a command that reads IN and writes OUT."""
-    for flag, name, place in (("--from", "source", "IN"), ("--to", "target", "OUT")):
-        parser.add_argument(
-            flag,
-            dest=f"{name}_format",
-            choices=tuple(FORMATS),
-            help=f"format of {place} (default: detected from its name)",
-        )
-    _add_reading(parser, "IN")
-
-
-def _add_reading(parser: argparse.ArgumentParser, place: str) -> None:
-    parser.add_argument(
-        "--encoding",
-        default="utf-8",
-        metavar="NAME",
-        help=f"encoding of {place}, such as latin-1 (default: utf-8)",
-    )
-    add_columns(parser)
-    add_rules(parser)
-
-
-def add_label_map(parser: argparse.ArgumentParser) -> None:
-    """Add the configuration whose ``[labels]`` rename labels."""
-    parser.add_argument(
-        "--labels",
-        type=Path,
-        metavar="CONFIG",
-        help="rename and drop labels as [labels] of this configuration specifies",
-    )
-
-
-def add_configuration(parser: argparse.ArgumentParser) -> None:
-    """Add the configuration of a run."""
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="a TOML file")
-    parser.add_argument(
-        "--set",
-        dest="overrides",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a setting, such as select.confidence=0.9; may be repeated",
-    )
-
-
-def add_gold(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add annotated notes that models are scored on."""
-    parser.add_argument(
-        "--gold", metavar="NOTES", help=f"{what} (default: the validation notes of the run)"
-    )
-
-
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add the number of processes."""
-    add_number(parser, "--jobs", help="number of processes (default: all processors)")
-
-
-def add_random_state(parser: argparse.ArgumentParser) -> None:
-    """Add the seed of the random number generator."""
-    parser.add_argument(
-        "--random-state",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="seed of the random number generator (default: 0)",
-    )
-
-
-def add_embeddings(parser: argparse.ArgumentParser, *names: str, **options: Any) -> None:
-    """Add a folder of embeddings."""
-    parser.add_argument(*names, type=Path, metavar="DIR", help="a folder of embeddings", **options)
-
-
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add a model."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a run, or a model folder")
-
-
-def add_output(parser: argparse.ArgumentParser, help: str) -> None:
-    """Add the file to write."""
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=help)

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import TaskID
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from bootstrap.cli.console import SafeConsole, figures_table, output, print_lines
-from bootstrap.cli.logs import progress_enabled
-from bootstrap.cli.progress import Stage, duration, stage_progress
+from bootstrap.advice.advice import ANNOTATE, read_advice
+from bootstrap.advice.words import advice_lines, missed_lines
+from bootstrap.cli.console import (
+    SafeConsole,
+    StageProgress,
+    duration,
+    figures_table,
+    output,
+    print_lines,
+    progress_bars,
+)
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import classes_table, iterations_table
 from bootstrap.reports.tables import Cell, Kind, Table, shown_cell, shown_range
-from bootstrap.runs.metrics import IterationMetrics, f1_of
-from bootstrap.self_training.stopping import best_iteration
+from bootstrap.runs.folder import Run
+from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance, f1_of
+from bootstrap.runs.outcome import decision_lines, gain_lines, lines_on_test
+from bootstrap.self_training.stopping import STOPPED, best_iteration
 from corpus.errors import escaped, shown
 
 if TYPE_CHECKING:
     from bootstrap.reports.content import Report
-    from bootstrap.runs.folder import Run
 
 _REFRESH = 4  # times a second
 #: The tables of the page of an experiment that are printed.
@@ -49,12 +58,16 @@ def print_table(table: Table) -> None:
 
 def rich_table(table: Table) -> RichTable:
     """Return a table of a report for a terminal; rows that are marked stand out."""
-    shown = figures_table(*(column.title for column in table.columns))
-    for number, row in enumerate(table.rows):
-        cells = [_shown(cell, column.kind) for cell, column in zip(row, table.columns, strict=True)]
-        style = "bold green" if (number, 0) in table.marked else ""
-        shown.add_row(*cells, style=style or ("bold" if row[0] == "all" else ""))
-    return shown
+    styles = [
+        "bold green" if (number, 0) in table.marked else "bold" if row[0] == "all" else ""
+        for number, row in enumerate(table.rows)
+    ]
+    rows = (_shown_row(table, row) for row in table.rows)
+    return figures_table([column.title for column in table.columns], rows, styles)
+
+
+def _shown_row(table: Table, row: Sequence[Cell]) -> list[str]:
+    return [_shown(cell, column.kind) for cell, column in zip(row, table.columns, strict=True)]
 
 
 def _shown(cell: Cell, kind: Kind) -> str:
@@ -76,6 +89,56 @@ def print_experiment(report: Report) -> None:
     print_lines(["", *report.outcome])
 
 
+# The outcome of a run
+
+
+def outcome_lines(run: Run) -> list[str]:
+    """Report why a run stopped, what it gained, where recall is missing and what to do next."""
+    rows, outcome = run.metrics(), run.outcome()
+    tested = (run.test_scores(iteration) for iteration in (0, outcome.iteration))
+    reason = STOPPED.get(outcome.stopped or "", "it is not finished")
+    advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
+    return [
+        "",
+        *decision_lines(rows),
+        f"Stopped: {reason}. The best model is that of iteration {outcome.iteration}.",
+        *gain_lines(outcome, run.start),
+        *lines_on_test(outcome.iteration, *tested),
+        *_listed("Where recall is missing:", missed_lines(run.missed())),
+        *_listed("What to do next:", advice),
+        *_proportion_lines(beyond_tolerance(rows)),
+    ]
+
+
+def _listed(title: str, lines: Iterable[str]) -> list[str]:
+    """Return a title and indented lines, or nothing if there are no lines."""
+    items = [f"- {line}" for line in lines]
+    return ["", title, *items] if items else []
+
+
+def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
+    """Report iterations that did not keep the proportions, the deviation and possible remedies."""
+    if not beyond:
+        return []
+    worst = max(beyond, key=lambda row: row.deviation or 0)
+    return [
+        "",
+        f"! Proportions were not kept in {number_of_iterations(len(beyond))} "
+        f"({', '.join(str(row.iteration) for row in beyond)}): no selection of a tenth of the "
+        "confident documents was within tolerance, so the nearest one was used.",
+        f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
+        f"{worst.confident:,} selected, {worst.deviation or 0:.1f} times the tolerance in "
+        f'"{shown(worst.worst)}".',
+        "With a lower select.confidence or a larger loop.batch, there are more documents to select "
+        "from; select.proportions=false selects the most confident, whatever their proportions.",
+    ]
+
+
+def number_of_iterations(number: int) -> str:
+    """Return a number of iterations in words."""
+    return f"{number} iteration{'' if number == 1 else 's'}"
+
+
 # Progress
 
 
@@ -83,14 +146,15 @@ class RunDisplay:
     """A live table and progress bars on a terminal, and a line per iteration elsewhere."""
 
     def __init__(self, console: Console, iterations: int, *, enabled: bool = True) -> None:
-        self._console = console
+        self._console, self._iterations = console, iterations
         self._enabled = enabled
         self._live_table = enabled and console.is_terminal
         self._rows: list[IterationMetrics] = []
         self._ended = False
         self._shown = ""  # the stage that was last drawn
-        self._stage = Stage(stage_progress(console, enabled=self._live_table))
-        self._run = _RunProgress(console, iterations)
+        self._begin = time.monotonic()
+        self._stage = StageProgress(console=console, enabled=self._live_table)
+        self._whole = self._stage.bars.add_task("whole run", total=iterations + 1, amount="")
         self._live = Live(
             console=console,
             get_renderable=self._renderable,
@@ -119,53 +183,27 @@ class RunDisplay:
     def add(self, metrics: IterationMetrics) -> None:
         """Show a finished iteration."""
         self._rows.append(metrics)
+        self._begin = time.monotonic()
         self._stage.clear()
-        self._run.add(metrics)
         if self._live_table:
             self._live.refresh()
         elif self._enabled:
             table = short_table([metrics])
-            cells = zip(table.columns, table.rows[0], strict=True)
-            line = "  ".join(
-                f"{column.title} {_shown(cell, column.kind)}" for column, cell in cells
-            )
+            cells = zip(table.columns, _shown_row(table, table.rows[0]), strict=True)
+            line = "  ".join(f"{column.title} {cell}" for column, cell in cells)
             self._console.print(Text(escaped(line)))
 
     def _renderable(self) -> Group:
         table = rich_table(short_table(self._rows))
         if self._ended:
             return Group(table)
-        return Group(table, Text(""), self._stage.progress, self._run.updated())
-
-
-class _RunProgress:
-    """The progress of a whole run, with an upper bound on the time left."""
-
-    def __init__(self, console: Console, iterations: int) -> None:
-        self._iterations = iterations
-        self._seconds: list[float] = []
-        self._begin = time.monotonic()
-        self._progress = Progress(
-            TextColumn("whole run"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[left]}", style="dim"),
-            console=console,
-        )
-        self._task = self._progress.add_task("run", total=iterations + 1, left="")
-
-    def add(self, metrics: IterationMetrics) -> None:
-        """Count a finished iteration."""
-        self._seconds.append(sum(metrics.seconds.values()))
-        self._begin = time.monotonic()
-
-    def updated(self) -> Progress:
-        """Return the updated progress bar."""
-        number, elapsed = len(self._seconds), time.monotonic() - self._begin
-        left = f"iteration {number} of at most {self._iterations}"
-        if (seconds := time_left(self._seconds, self._iterations, elapsed)) is not None:
-            left += f", at most about {duration(seconds)} left"
-        self._progress.update(self._task, completed=number, left=left)
-        return self._progress
+        number, elapsed = len(self._rows), time.monotonic() - self._begin
+        seconds = [sum(row.seconds.values()) for row in self._rows]
+        amount = f"iteration {number} of at most {self._iterations}"
+        if (left := time_left(seconds, self._iterations, elapsed)) is not None:
+            amount += f", at most about {duration(left)} left"
+        self._stage.bars.update(self._whole, completed=number, amount=amount)
+        return Group(table, Text(""), self._stage.bars)
 
 
 def time_left(seconds: Sequence[float], iterations: int, elapsed: float = 0) -> float | None:
@@ -184,38 +222,30 @@ class ExperimentProgress:
     """Progress bars of all runs together and of each current run, on a terminal only."""
 
     def __init__(self, total: int) -> None:
-        console = SafeConsole(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[amount]}", style="dim", markup=False),
-            console=console,
-            transient=True,
-            disable=not (console.is_terminal and progress_enabled()),
-        )
+        self._bars = progress_bars(SafeConsole(stderr=True))
         self._total, self._done, self._begin = total, 0, time.monotonic()
-        self._all = self._progress.add_task("experiment", total=total or 1, amount="")
+        self._all = self._bars.add_task("experiment", total=total or 1, amount="")
         self._tasks: dict[str, TaskID] = {}
         self._count()
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._bars.stop()
 
     def report(self, name: str, stage: str, done: int, total: int) -> None:
         """Show the stage of a run."""
         if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(f"  {shown(name)}", amount="")
+            self._tasks[name] = self._bars.add_task(f"  {shown(name)}", amount="")
         amount = f"{stage}, {done:,} of {total:,}" if total else stage
-        self._progress.update(self._tasks[name], completed=done, total=total or None, amount=amount)
+        self._bars.update(self._tasks[name], completed=done, total=total or None, amount=amount)
 
     def end(self, name: str, *, is_run: bool = True) -> str:
         """Remove a run that has ended, and return how many have and how long the others take."""
         if name in self._tasks:
-            self._progress.remove_task(self._tasks.pop(name))
+            self._bars.remove_task(self._tasks.pop(name))
         self._done += is_run
         return self._count()
 
@@ -224,5 +254,5 @@ class ExperimentProgress:
         if self._done:
             left = (time.monotonic() - self._begin) / self._done * (self._total - self._done)
             amount += f", about {duration(left)} left" if self._done < self._total else ""
-        self._progress.update(self._all, completed=self._done, amount=amount)
+        self._bars.update(self._all, completed=self._done, amount=amount)
         return amount

@@ -1,23 +1,42 @@
-"""The command line: a thin layer over functions that can be called without it."""
+"""The command line: a thin layer over functions that can be called without it.
+
+The first signal that ends a command (Ctrl-C, SIGTERM or SIGHUP) is raised as an exception, so that
+the command ends its processes and removes what it has not completed. Others that follow at once
+are ignored: they would interrupt that.
+"""
 
 from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import io
 import os
+import signal
 import sys
+import threading
+import time
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 from bootstrap.cli.logs import configured_logging, log_event, log_failure
-from bootstrap.cli.signals import EndingSignals, ending_signals
+from bootstrap.cli.parser import build_parser
 from corpus.errors import InputError, escaped
 
 #: Exit codes: an error of the system or an internal error, and a user error.
 FAILURE, MISTAKE = 1, 2
+#: The exit code of a process that a signal has ended is this and the number of the signal.
+_SIGNALLED = 128
+
+#: The signals that end a command; Windows has no SIGHUP.
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+#: Seconds in which further signals are ignored.
+_PATIENCE = 10.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,12 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 on success; 2 after a user error; 130 after Ctrl-C, 143 after SIGTERM and 129 after
         SIGHUP; 1 after an error of the system, such as a full disk, or an internal error.
     """
-    _escape_unencodable()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # whose encoding may lack characters
+            stream.reconfigure(errors="backslashreplace")
     with ending_signals() as signals:
         try:
-            # Importing takes a moment, in which Ctrl-C must not end in a traceback.
-            from bootstrap.cli.parser import build_parser  # noqa: PLC0415
-
             options = build_parser().parse_args(arguments)
             if options.main is None:
                 options.parser.print_help(sys.stderr)
@@ -57,7 +75,8 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     log_event("command started")
     code = 0
     try:
-        options.main(options)
+        module, _, function = options.main.partition(".")
+        getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)(options)
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Exception, KeyboardInterrupt) as error:
@@ -81,16 +100,62 @@ def _ending_of(error: BaseException) -> tuple[str, int]:
         case MemoryError():
             return "out of memory: use smaller batches ([loop] batch) or fewer --jobs", FAILURE
         case _:  # its message may quote a note, so only its type and place are reported
-            return f"internal error: {_place_of(error)}; please report it", FAILURE
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+            return f"internal error: {place}; please report it", FAILURE
 
 
-def _place_of(error: BaseException) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+# Signals
 
 
-def _escape_unencodable() -> None:
-    """Print escapes of characters that the encoding of the output lacks, as in a C locale."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+class Terminated(KeyboardInterrupt):
+    """A signal other than Ctrl-C that ends the command."""
+
+
+class EndingSignals:
+    """The signals that a command has received."""
+
+    def __init__(self) -> None:
+        self.first: signal.Signals | None = None
+        self._time = 0.0
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Raise the first signal as an exception, and one that comes much later."""
+        if self.first is not None and time.monotonic() - self._time < _PATIENCE:
+            return
+        self.first, self._time = self.first or signal.Signals(number), time.monotonic()
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+    def ending(self) -> tuple[str, int]:
+        """Return the message and the exit code of a command that was ended."""
+        if self.first is None or self.first == signal.SIGINT:
+            return "interrupted", _SIGNALLED + signal.SIGINT
+        return f"ended by {self.first.name}", _SIGNALLED + self.first
+
+
+@contextmanager
+def ending_signals() -> Iterator[EndingSignals]:
+    """Raise the signals that end a command as exceptions, within the context.
+
+    Ignored signals, such as SIGHUP after ``nohup``, remain ignored, and handlers of a program that
+    calls the command line are kept.
+    """
+    signals = EndingSignals()
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # no other thread may set handlers
+        for number in _ENDING:
+            handler = signal.getsignal(number)
+            if handler in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = handler
+                signal.signal(number, signals.handle)
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ignore_ending_signals() -> None:
+    """Ignore the signals that end a command, as the process ends anyway."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)

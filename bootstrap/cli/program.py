@@ -16,8 +16,11 @@ def run() -> NoReturn:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from bootstrap.cli.main import FAILURE, main  # noqa: PLC0415 - after Ctrl-C has been set
-    from bootstrap.cli.signals import ignore_ending_signals  # noqa: PLC0415
+    from bootstrap.cli.main import (  # noqa: PLC0415 - after Ctrl-C has been set
+        FAILURE,
+        ignore_ending_signals,
+        main,
+    )
 
     try:
         code = main()

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import embedding_training
+from bootstrap.cli.commands import cluster
 from bootstrap.cli.main import main
-from bootstrap.execution import processes
 from tests.bootstrap.work_here import in_processes_here
 
 KILLED = 99
@@ -121,7 +121,7 @@ def import_modules_of(words: list[str], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    embedding_training.in_processes = processes.in_processes = in_processes_here
+    embedding_training.in_processes = cluster.in_processes = in_processes_here
     out, how, prepared, *words = sys.argv[1:]
     first = Path(shutil.copytree(prepared, Path(out) / "first"))
     import_modules_of(words, first)

@@ -1,6 +1,5 @@
 """The code in the documentation is code that works: commands, settings and Python."""
 
-import argparse
 import json
 import re
 import sys
@@ -62,7 +61,7 @@ def test_commands_parse(command, hooks):
 
 
 def test_settings_and_commands_named_in_prose_exist(hooks, setting_keys):
-    known = command_names(hooks.command_parser())
+    known = hooks.command_parser().commands
     unknown = []
     for page in PAGES:
         text, past = page.read_text(encoding="utf-8"), page.name == "CHANGELOG.md"
@@ -70,19 +69,10 @@ def test_settings_and_commands_named_in_prose_exist(hooks, setting_keys):
         settings = _SETTING.findall(text) + ([] if past else _SECTION_KEY.findall(text))
         unknown += [key for key in settings if key[1] not in setting_keys.get(key[0], ())]
         for name, nested in [] if past else _INLINE_COMMAND.findall(text):
-            if name not in known or (nested and known[name] and nested not in known[name]):
+            nested_commands = known[name].commands if name in known else {}
+            if name not in known or (nested and nested_commands and nested not in nested_commands):
                 unknown.append((name, nested))
     assert unknown == []
-
-
-def command_names(parser: argparse.ArgumentParser) -> dict[str, set[str]]:
-    """Return the commands by name, each with its subcommands."""
-    return {name: set(subcommands(child).keys()) for name, child in subcommands(parser).items()}
-
-
-def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    nested = [row for row in parser._actions if isinstance(row, argparse._SubParsersAction)]
-    return {name: child for action in nested for name, child in action.choices.items()}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")))

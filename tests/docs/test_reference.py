@@ -48,24 +48,22 @@ def test_every_argument_of_every_command_is_in_the_reference_with_help(hooks):
     page = hooks.commands_page()
     for parser in all_parsers(hooks.command_parser()):
         assert f"## {parser.prog}\n" in page
-        for action in filter(hooks._is_documented, parser._actions):
+        for action in parser.arguments:
             assert action.help, f"{parser.prog}: {action.dest}"
             assert all(f"`{name}`" in page for name in action.option_strings)
 
 
 def all_parsers(parser):
     yield parser
-    for action in parser._actions:
-        if isinstance(getattr(action, "choices", None), dict):
-            for child in dict.fromkeys(action.choices.values()):
-                yield from all_parsers(child)
+    for command in parser.commands.values():
+        yield from all_parsers(command)
 
 
 def test_help_texts_name_topics_that_exist(hooks):
     texts = [row.help for row in hooks.setting_rows()]
     texts.append(commented_template())
     for parser in all_parsers(hooks.command_parser()):
-        texts += [parser.description or "", *(str(action.help) for action in parser._actions)]
+        texts += [parser.description or "", *(str(action.help) for action in parser.arguments)]
     together = "\n".join(texts)
     assert re.findall(r"docs/\w+", together) == []  # an installed package has no such folder
     assert set(re.findall(r"bootstrap help ([\w-]+)", together)) <= set(find_topics())

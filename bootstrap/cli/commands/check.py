@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import Commands, add_command, add_configuration
+from bootstrap.active_learning.cost import estimate_cost
+from bootstrap.cli.console import print_figures, print_lines, write_file
+from bootstrap.config.configuration import Configuration, load_configuration
+from bootstrap.data.checks import SplitReport, check_notes, samples_of, warnings, will_not_start
+from bootstrap.data.preparation import check_budget, refuse_unknown_classes
+from bootstrap.data.representativeness import Profile, compare, percent
+from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
+from bootstrap.data.splits import read_notes, source_lines
 from corpus.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from bootstrap.config.configuration import Configuration
-    from bootstrap.data.checks import SplitReport
-    from bootstrap.data.representativeness import Profile
+from corpus.tags import classes_of
 
 #: The maximum number of beginnings of documents in the table.
 _SHOWN_BEGINNINGS = 3
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands, "check", main, "check the configuration and the notes of a run before training"
-    )
-    add_configuration(parser)
-    parser.add_argument(
-        "--problems", type=Path, metavar="FILE", help="write all problems found, one per line"
-    )
-
-
 def main(options: argparse.Namespace) -> None:
     """Count documents, tokens and entities of each split and print warnings."""
-    from bootstrap.cli.console import figures_table, output, print_lines, write_file
-    from bootstrap.config.configuration import load_configuration
-    from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
-    from bootstrap.data.preparation import refuse_unknown_classes
-    from bootstrap.data.representativeness import compare
-    from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
-    from bootstrap.data.splits import source_lines
-
     configuration = load_configuration(options.config, options.overrides)
     data, model = configuration.data, configuration.initial_model
     classes = model.classes if model else ()
@@ -55,11 +35,9 @@ def main(options: argparse.Namespace) -> None:
     )
     if options.problems:
         write_file(options.problems, "".join(problems).encode())
-    table = figures_table("", *reports)
-    for title, counts in _rows(reports, data.unit):
-        table.add_row(title, *(f"{count:,}" for count in counts))
     print_lines([*source_lines(data), ""])
-    output.print(table)
+    rows = _rows(reports, data.unit)
+    print_figures(["", *reports], ([title, *map("{:,}".format, counts)] for title, counts in rows))
     samples = samples_of(reports)
     compared = compare(samples)
     seed_sample = samples.pop("seed", None)
@@ -69,7 +47,7 @@ def main(options: argparse.Namespace) -> None:
         "drawn at random:"
     )
     print_lines(["", title])
-    output.print(_profile_table(compared.profiles, predicted))
+    print_figures(["", *compared.profiles], _profile_rows(compared.profiles, predicted))
     cost_lines, of_gold = _rounds_of(configuration)
     classes = (*classes, *of_gold)
     size = 0 if configuration.active else configuration.loop.batch
@@ -86,11 +64,6 @@ def main(options: argparse.Namespace) -> None:
 
 def _rounds_of(configuration: Configuration) -> tuple[list[str], Sequence[str]]:
     """Describe what a round of active learning costs, and return the classes of its documents."""
-    from bootstrap.active_learning.cost import estimate_cost
-    from bootstrap.data.preparation import check_budget
-    from bootstrap.data.splits import read_notes
-    from corpus.tags import classes_of
-
     active = configuration.active
     if active is None:
         return [], ()
@@ -123,40 +96,33 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
         yield f"  {shown(name)}", [report.entities[name] for report in labelled]
 
 
-def _profile_table(
+def _profile_rows(
     profiles: Mapping[str, Profile], predicted: Mapping[str, Mapping[str, float]]
-) -> Table:
-    """Build a table of the documents of each split.
+) -> Iterator[list[str]]:
+    """Yield rows of figures of the documents of each split.
 
     `predicted` has the share of tokens in entities by split and class, for some splits.
     """
-    from bootstrap.cli.console import figures_table
-    from bootstrap.data.representativeness import percent
 
-    def percents(shares: Iterable[float | None]) -> list[str]:
-        return [percent(share, digits=1) for share in shares]
+    def percents(title: str, shares: Iterable[float | None]) -> list[str]:
+        return [title, *(percent(share, digits=1) for share in shares)]
 
-    table = figures_table("", *profiles)
     every = list(profiles.values())
-    table.add_row("tokens per document (median)", *(f"{split.length:,.0f}" for split in every))
-    table.add_row("documents with entities", *percents(split.with_entities for split in every))
+    yield ["tokens per document (median)", *(f"{split.length:,.0f}" for split in every)]
+    yield percents("documents with entities", (split.with_entities for split in every))
     names = sorted({name for split in every for name in split.tokens})
     for name in names:
         means = (split.per_document.get(name) for split in every)
-        table.add_row(
-            f"  {shown(name)} per document",
-            *("" if mean is None else f"{mean:.2f}" for mean in means),
-        )
+        cells = ("" if mean is None else f"{mean:.2f}" for mean in means)
+        yield [f"  {shown(name)} per document", *cells]
     for name in names:
-        shares = (split.tokens.get(name) for split in every)
-        table.add_row(f"  tokens in {shown(name)}", *percents(shares))
+        yield percents(f"  tokens in {shown(name)}", (split.tokens.get(name) for split in every))
         if predicted:
             shares = (predicted.get(split, {}).get(name) for split in profiles)
-            table.add_row("    as a small CRF of the seed tags them", *percents(shares))
+            yield percents("    as a small CRF of the seed tags them", shares)
     for name in _beginnings(every):
         shares = (split.beginnings.get(name, 0) for split in every)
-        table.add_row(f'beginning with the shapes "{name}"', *percents(shares))
-    return table
+        yield percents(f'beginning with the shapes "{name}"', shares)
 
 
 def _beginnings(profiles: Sequence[Profile]) -> list[str]:

@@ -5,56 +5,24 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import (
-    Commands,
-    add_command,
-    add_embeddings,
-    add_jobs,
-    add_list,
-    add_number,
-    add_random_state,
-    positive,
-)
+import numpy as np
+
+from bootstrap.cli.console import StageProgress, print_figures, print_lines
+from bootstrap.embedding_training import locked_folder
+from bootstrap.execution.processes import default_jobs, in_processes
 from corpus.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from taggers.embeddings.clusters import ClusterOptions
-    from taggers.embeddings.embedding import Embedding
+from taggers.embeddings.clusters import ClusterOptions, clusterings_of, find_clusterings
+from taggers.embeddings.embedding import Embedding, find_embeddings
 
 _KS = (128, 1024, 8192)  # of paper 003, table 3.1
 _log = logging.getLogger(__name__)
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(commands, "cluster", main, "cluster words by k-means on their vectors")
-    add_embeddings(parser, "folder")
-    help = "numbers of clusters (default: 128,1024,8192)"
-    add_list(parser, "--k", "K", help, convert=positive)
-    add_number(
-        parser,
-        "--passes",
-        default=20,
-        help="maximum number of k-means passes over the vectors (default: 20)",
-    )
-    add_random_state(parser)
-    add_jobs(parser)
-
-
 def main(options: argparse.Namespace) -> None:
     """Cluster the words of each embedding of a folder and print the median sizes of clusters."""
-    from bootstrap.cli.console import output, print_lines
-    from bootstrap.embedding_training import locked_folder
-    from bootstrap.execution.processes import default_jobs
-    from taggers.embeddings.clusters import ClusterOptions
-    from taggers.embeddings.embedding import find_embeddings
-
     os.umask(0o077)
     ks = sorted(set(options.k or _KS))
     embeddings = find_embeddings(options.folder)
@@ -66,7 +34,8 @@ def main(options: argparse.Namespace) -> None:
                 if not _exists(embedding, wanted):
                     tasks.append((embedding.folder, [wanted]))
         _find(tasks, options.jobs or default_jobs())
-    output.print(_sizes_table(embeddings, ks))
+    titles = ["embedding", "words", *(f"median, K = {k:,}" for k in ks)]
+    print_figures(titles, _size_rows(embeddings, ks))
     print_lines(["", "To use them as features, add to the configuration of a run:", ""])
     print_lines(["  [tagger]", f'  clusters = "{options.folder.absolute()}"'])
 
@@ -85,8 +54,6 @@ def _possible(embedding: Embedding, ks: Sequence[int], *, asked: bool) -> list[i
 
 def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
     """Return whether a clustering with these options exists."""
-    from taggers.embeddings.clusters import clusterings_of
-
     for clustering in clusterings_of(embedding).values():
         existing = clustering.options
         if existing.k == wanted.k and existing != wanted:
@@ -102,10 +69,6 @@ def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
 
 def _find(tasks: Sequence[tuple[Path, Sequence[ClusterOptions]]], jobs: int) -> None:
     """Find clusterings in processes, with their progress."""
-    from bootstrap.cli.progress import StageProgress
-    from bootstrap.execution.processes import in_processes
-    from taggers.embeddings.clusters import find_clusterings
-
     # The time of a pass is proportional to the number of clusters.
     done = [0] * len(tasks)
     total = sum(options.k * options.passes for _, (options,) in tasks)
@@ -115,19 +78,11 @@ def _find(tasks: Sequence[tuple[Path, Sequence[ClusterOptions]]], jobs: int) -> 
             bar.report("clustering", sum(done), total)
 
 
-def _sizes_table(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Table:
-    """Build a table of the median words of a cluster (paper 003, table 3.1)."""
-    import numpy as np
-
-    from bootstrap.cli.console import figures_table
-    from taggers.embeddings.clusters import clusterings_of
-
-    table = figures_table("embedding", "words", *(f"median, K = {k:,}" for k in ks))
+def _size_rows(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the median numbers of words of a cluster (paper 003, table 3.1)."""
     for embedding in embeddings:
         medians = {
             clustering.options.k: f"{np.median(clustering.sizes()):.1f}"
             for clustering in clusterings_of(embedding).values()
         }
-        cells = [medians.get(k, "") for k in ks]
-        table.add_row(embedding.name, f"{len(embedding):,}", *cells)
-    return table
+        yield [embedding.name, f"{len(embedding):,}", *(medians.get(k, "") for k in ks)]

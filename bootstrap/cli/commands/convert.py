@@ -6,38 +6,23 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import Commands, add_command, add_formats, add_label_map
+from bootstrap.cli.console import print_report, report_problems
+from bootstrap.cli.inputs import (
+    columns_of,
+    label_map_of,
+    problems_of,
+    read_notes,
+    with_label_map,
+)
 from corpus.errors import Problems, shown
-
-if TYPE_CHECKING:
-    from corpus.formats import WriteReport
+from corpus.formats import WriteReport, write
 
 _NAMED = 20  # columns or labels that a line names
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(commands, "convert", main, "convert notes to another format")
-    parser.add_argument("source", metavar="IN", help="notes: a file, a folder or a glob pattern")
-    parser.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
-    add_label_map(parser)
-    add_formats(parser)
-
-
 def main(options: argparse.Namespace) -> None:
     """Read a corpus and write it in another format."""
-    from bootstrap.cli.console import print_report, report_problems
-    from bootstrap.cli.inputs import (
-        columns_of,
-        label_map_of,
-        problems_of,
-        read_notes,
-        with_label_map,
-    )
-    from corpus.formats import write
-
     problems, dropped = problems_of(options), Counter[str]()
     documents = with_label_map(read_notes(options, problems), label_map_of(options), dropped)
     written = write(

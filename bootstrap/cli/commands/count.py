@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from bootstrap.cli.arguments import Commands, add_command, add_notes, add_output
+from bootstrap.cli.console import StageProgress, print_lines, report_problems
+from bootstrap.cli.inputs import problems_of, read_notes
+from corpus.corpora import count_records
+from corpus.counts import count_words
 from corpus.errors import InputError, shown
-
-
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(commands, "count", main, "count the words of a corpus")
-    add_notes(parser)
-    add_output(parser, "a new Parquet file")
+from corpus.storage.atomic import refuse_existing
 
 
 def main(options: argparse.Namespace) -> None:
     """Count the words of a corpus and write them."""
-    from bootstrap.cli.console import print_lines, report_problems
-    from bootstrap.cli.inputs import problems_of, read_notes
-    from bootstrap.cli.progress import StageProgress
-    from corpus.corpora import count_records
-    from corpus.counts import count_words
-    from corpus.storage.atomic import refuse_existing
-
     refuse_existing(options.output)
     problems = problems_of(options)
     documents = read_notes(options, problems, labelled=False)

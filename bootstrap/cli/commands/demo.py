@@ -4,66 +4,46 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import Commands, add_command, add_jobs, add_number
+from bootstrap.cli.arguments import CommandParser
+from bootstrap.cli.commands import cluster, embed
+from bootstrap.cli.commands.experiment import run_plan
+from bootstrap.cli.commands.run import run_and_show
+from bootstrap.cli.console import print_lines
+from bootstrap.cli.display import print_classes
+from bootstrap.cli.parser import SEED
+from bootstrap.config.configuration import load_configuration
+from bootstrap.demo import (
+    COMPARED_NOTES,
+    SEED_NOTES,
+    UNLABELED_NOTES,
+    Demo,
+    free_folder,
+    make_comparison,
+    make_demo,
+    scores_on_test,
+)
+from bootstrap.execution.processes import default_jobs
+from bootstrap.experiments.plan import load_plan
+from bootstrap.runs.outcome import decision_lines
+from bootstrap.self_training.stopping import STOPPED
 from corpus.errors import InputError, shown
+from corpus.evaluation import Scores
 
-if TYPE_CHECKING:
-    from bootstrap.demo import Demo
-    from corpus.evaluation import Scores
-
-_SEED = "seed"
 #: The minimum number of notes to train embeddings on, and the number for each cluster.
 _MIN_NOTES, _NOTES_FOR_CLUSTER = 1000, 10
 _CLUSTERS = (16, 64, 256, 1024)
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(commands, "demo", main, "run self-training on synthetic notes")
-    add_number(
-        parser,
-        "--notes",
-        help="number of unlabeled notes (default: 12000 with a seed, 60000 without; with "
-        "--compare, 5000)",
-    )
-    parser.add_argument(
-        "--initial-model",
-        choices=(_SEED, "divergence"),
-        default=_SEED,
-        help="train the first model on a seed of annotated notes, or derive it from a list of "
-        "names and their frequencies (default: seed)",
-    )
-    parser.add_argument(
-        "--compare",
-        action="store_true",
-        help="compare training on the seed alone, self-training, active learning and both together",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="a new folder (default: runs/demo or runs/demo-N)"
-    )
-    add_jobs(parser)
-
-
 def main(options: argparse.Namespace) -> None:
     """Generate notes, run self-training on them and report the gain on test notes."""
-    from bootstrap.cli.commands.run import run_and_show
-    from bootstrap.cli.console import print_lines
-    from bootstrap.cli.display import print_classes
-    from bootstrap.config.configuration import load_configuration
-    from bootstrap.demo import UNLABELED_NOTES, free_folder, make_demo, scores_on_test
-    from bootstrap.execution.processes import default_jobs
-    from bootstrap.runs.outcome import decision_lines
-    from bootstrap.self_training.stopping import STOPPED
-
     folder = options.out or free_folder(Path("runs"))
     _refuse_existing(folder)
     if options.compare:
         _compare(options, folder)
         return
     number = options.notes or UNLABELED_NOTES[options.initial_model]
-    if options.initial_model != _SEED and number < _MIN_NOTES:
+    if options.initial_model != SEED and number < _MIN_NOTES:
         raise InputError(
             f"{number:,} notes are too few to learn from a list of names; --initial-model "
             f"{options.initial_model} needs {_MIN_NOTES:,} or more"
@@ -71,7 +51,7 @@ def main(options: argparse.Namespace) -> None:
     jobs = options.jobs or default_jobs()
     print_lines(_description_lines(number, options.initial_model))
     demo = make_demo(folder, number, options.initial_model)
-    if options.initial_model != _SEED:
+    if options.initial_model != SEED:
         _find_clusters(demo, number, jobs, options.root)
     print_lines(
         [
@@ -93,8 +73,6 @@ def main(options: argparse.Namespace) -> None:
 
 def _refuse_existing(folder: Path) -> None:
     """Raise an `InputError` if the folder exists, with the command that continues its run."""
-    from bootstrap.demo import Demo
-
     if not folder.exists():
         return
     demo = Demo(folder)
@@ -111,13 +89,8 @@ def _refuse_existing(folder: Path) -> None:
 
 def _compare(options: argparse.Namespace, folder: Path) -> None:
     """Generate notes, and compare what people and the machine gain on them."""
-    from bootstrap.cli.commands.experiment import run_plan
-    from bootstrap.cli.console import print_lines
-    from bootstrap.demo import COMPARED_NOTES, make_comparison
-    from bootstrap.experiments.plan import load_plan
-
     number = options.notes or COMPARED_NOTES
-    if options.initial_model != _SEED:
+    if options.initial_model != SEED:
         raise InputError("--compare begins with a seed; remove --initial-model")
     if number < _MIN_NOTES:
         raise InputError(f"{number:,} notes are too few; --compare needs {_MIN_NOTES:,} or more")
@@ -143,29 +116,24 @@ def _compare(options: argparse.Namespace, folder: Path) -> None:
     )
 
 
-def _find_clusters(demo: Demo, number: int, jobs: int, parser: argparse.ArgumentParser) -> None:
+def _find_clusters(demo: Demo, number: int, jobs: int, parser: CommandParser) -> None:
     """Learn word clusters from the unlabeled notes with the commands for it."""
-    from bootstrap.cli.console import print_lines
-
     print_lines(["Learning clusters of similar words from the unlabeled notes:"])
     notes, folder = str(demo.notes("unlabeled")), str(demo.embeddings)
     train = ["embed", "train", notes, "-o", folder, "--normalise", "digits", "--window", "1,5"]
     numbers = ",".join(str(k) for k in _CLUSTERS if k * _NOTES_FOR_CLUSTER <= number)
-    for words in (
-        [*train, "--min-count", "2", "--jobs", str(min(jobs, 2))],
-        ["cluster", folder, "--k", numbers, "--jobs", str(jobs)],
+    for command, words in (
+        (embed.train, [*train, "--min-count", "2", "--jobs", str(min(jobs, 2))]),
+        (cluster.main, ["cluster", folder, "--k", numbers, "--jobs", str(jobs)]),
     ):
         print_lines([f"  bootstrap {' '.join(words)}"])
-        options = parser.parse_args(words)
-        options.main(options)
+        command(parser.parse_args(words))
 
 
 def _description_lines(notes: int, initial_model: str) -> list[str]:
     """Describe the notes of the demonstration and the model of iteration 0."""
-    from bootstrap.demo import SEED_NOTES
-
     generating = f"Generating {notes:,} unlabeled notes in Spanish and Catalan, and "
-    if initial_model == _SEED:
+    if initial_model == SEED:
         return [
             f"{generating}a seed of {SEED_NOTES} annotated ones",
             "that contain only some of the ways in which people and places are mentioned.",

@@ -5,57 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bootstrap.cli.arguments import (
-    PARTS,
-    Commands,
-    add_columns,
-    add_command,
-    add_label_map,
-    add_rules,
-)
+import numpy as np
+
 from bootstrap.cli.commands.convert import dropped_lines
+from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
+from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, with_label_map
+from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError, shown
+from corpus.evaluation import MEASURES, score
+from corpus.formats import Columns
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from corpus.formats import Columns
-
+_TITLES = ("", "precision", "recall", "F1", "95 % interval", "true", "false", "missed")
 _COUNTS = ("true_positive", "false_positive", "false_negative")
-
-
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(commands, "evaluate", main, "score predicted against gold annotations")
-    parser.add_argument("gold", metavar="GOLD", help="annotated notes")
-    parser.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
-    add_label_map(parser)
-    add_columns(parser)
-    for name in PARTS:
-        parser.add_argument(
-            f"--gold-{name}-column",
-            metavar="NAME",
-            help=f"column or key of the {name} in GOLD (default: that of --{name}-column)",
-        )
-    add_rules(parser)
 
 
 def main(options: argparse.Namespace) -> None:
     """Score a corpus and print all scores, and write them as JSON if requested."""
-    import numpy as np
-
-    from bootstrap.cli.console import output, print_lines, report_problems, write_file
-    from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, with_label_map
-    from corpus.corpora import read_corpus
-    from corpus.evaluation import score
-
     labels, dropped = label_map_of(options), Counter[str]()
     # The labels of tagged notes may be classes already, which are kept.
     classes = None if labels is None else {name: name for name in labels.values()} | dict(labels)
@@ -75,7 +45,7 @@ def main(options: argparse.Namespace) -> None:
     if options.json:
         text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
-    output.print(_table(report))
+    print_figures(_TITLES, _rows(report))
     missing = len({d.id for d in gold} - {d.id for d in predicted})
     extra = len({d.id for d in predicted} - {d.id for d in gold})
     print_lines(
@@ -89,9 +59,6 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _gold_columns(options: argparse.Namespace) -> Columns:
-    from bootstrap.cli.inputs import columns_of
-    from corpus.formats import Columns
-
     names = asdict(columns_of(options))
     own = {part: getattr(options, f"gold_{part}_column") for part in names}
     return Columns(**(names | {part: name for part, name in own.items() if name is not None}))
@@ -105,18 +72,11 @@ def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
         )
 
 
-def _table(report: dict[str, Any]) -> Table:
-    from bootstrap.cli.console import figures_table
-    from corpus.evaluation import MEASURES
-
-    table = figures_table(
-        "", "precision", "recall", "F1", "95 % interval", "true", "false", "missed"
-    )
+def _rows(report: dict[str, Any]) -> Iterator[list[str]]:
     for measure, meaning in MEASURES.items():
-        table.add_row(meaning, *_cells(report[measure]))
+        yield [meaning, *_cells(report[measure])]
     for name, figures in report["per_label"].items():
-        table.add_row(f"  {shown(name)}", *_cells(figures))
-    return table
+        yield [f"  {shown(name)}", *_cells(figures)]
 
 
 def _cells(figures: dict[str, Any]) -> list[str]:

@@ -9,106 +9,41 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bootstrap.cli.arguments import (
-    CommandParser,
-    Commands,
-    add_command,
-    add_configuration,
-    add_jobs,
-    add_list,
-    natural,
-)
+from bootstrap.cli.commands.run import name_of
+from bootstrap.cli.console import print_figures, print_lines, report_compiling, report_problems
+from bootstrap.cli.display import ExperimentProgress, print_experiment
+from bootstrap.cli.parser import MANY_RUNS
+from bootstrap.config.configuration import read_tables
+from bootstrap.config.overrides import ConfigurationError, Source, overridden
+from bootstrap.execution.processes import KilledError, default_jobs
+from bootstrap.experiments.configurations import check_variants
+from bootstrap.experiments.folder import ExperimentFolder, opened_experiment
+from bootstrap.experiments.plan import OWN_SECTIONS, Plan, load_plan, parse_plan
+from bootstrap.experiments.results import experiment_report, read_results, write_results
+from bootstrap.experiments.runner import Event, PlannedRun, carry_out_all, prepare_runs
+from bootstrap.runs.folder import Run
+from bootstrap.runs.runner import warm_up_taggers
 from corpus.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from bootstrap.cli.display import ExperimentProgress
-    from bootstrap.experiments.folder import ExperimentFolder
-    from bootstrap.experiments.plan import Plan
-    from bootstrap.experiments.runner import Event
-    from bootstrap.runs.folder import Run
+from corpus.storage.atomic import write_errors_of
 
 _log = logging.getLogger(__name__)
 
-#: More runs are carried out only after a confirmation.
-_MANY_RUNS = 100
 #: Seconds between two pages of an experiment that is being carried out.
 _PAGE_SECONDS = 30
 
-#: The folds of the paper (003, table 4.2).
-_FOLDS = 7
 _AFTER_FULL_DISK = "finished runs are kept; make space, and continue with the same command"
-
-
-def register(commands: Commands) -> None:
-    """Add the commands."""
-    summary = "carry out a grid of runs and compare them"
-    parser = add_command(commands, "experiment", main, summary)
-    parser.add_argument("file", type=Path, metavar="FILE", help="an experiment file, in TOML")
-    _add_arguments(parser, "runs/NAME, named after FILE")
-
-    summary = "cross-validate a configuration on its annotated notes, by patient"
-    parser = add_command(commands, "crossvalidate", crossvalidate, summary)
-    add_configuration(parser)
-    parser.add_argument(
-        "--folds",
-        type=natural,
-        default=_FOLDS,
-        metavar="K",
-        help=f"number of folds of [data] seed (default: {_FOLDS})",
-    )
-    add_list(
-        parser,
-        "--methods",
-        "NAME",
-        "what is compared: supervised, self-training, active (default: supervised, and "
-        "self-training if [data] names unlabeled notes)",
-    )
-    add_list(
-        parser,
-        "--random-states",
-        "N",
-        "seeds of the random number generator (default: 0)",
-        convert=natural,
-    )
-    _add_arguments(parser, "runs/NAME-folds, named after CONFIG or its folder")
-
-
-def _add_arguments(parser: CommandParser, default: str) -> None:
-    """Add the arguments of both commands; `default` describes the default folder."""
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help=f"the folder of the experiment, which is continued if it exists (default: {default})",
-    )
-    parser.add_argument(
-        "--yes", action="store_true", help=f"do not ask before more than {_MANY_RUNS} runs"
-    )
-    parser.add_argument(
-        "--list",
-        action="store_true",
-        help="carry out nothing: list the runs, and compare those that are finished",
-    )
-    add_jobs(parser)
 
 
 def main(options: argparse.Namespace) -> None:
     """Carry out the runs of an experiment that are not finished, and compare all of them."""
-    from bootstrap.experiments.plan import load_plan
-
     plan = load_plan(options.file)
     _run_or_list(plan, options.out or Path("runs") / options.file.stem, options)
 
 
 def crossvalidate(options: argparse.Namespace) -> None:
     """Train on all folds but one, score on it, and print the mean of all folds."""
-    from bootstrap.cli.commands.run import name_of
-    from bootstrap.config.configuration import read_tables
-    from bootstrap.config.overrides import Source, overridden
-    from bootstrap.experiments.plan import parse_plan
-
     tables, origins = overridden(read_tables(options.config), options.overrides)
     states = options.random_states or [0]
     tables = _tables_of(tables, options.folds, options.methods or (), states)
@@ -125,9 +60,6 @@ def _tables_of(
     The folds are those of ``[data] seed``. Each is the test documents in turn. ``[data]
     validation``, or else the next fold, determines when to stop.
     """
-    from bootstrap.config.overrides import ConfigurationError
-    from bootstrap.experiments.plan import OWN_SECTIONS
-
     if folds < 2:
         raise ConfigurationError(f"--folds {folds}: expected 2 or more")
     for section in OWN_SECTIONS:
@@ -153,11 +85,6 @@ def _tables_of(
 
 def _run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
     """Carry out a plan in a folder, or list its runs with ``--list``."""
-    from bootstrap.cli.display import print_experiment
-    from bootstrap.experiments.configurations import check_variants
-    from bootstrap.experiments.folder import ExperimentFolder
-    from bootstrap.experiments.results import experiment_report, read_results
-
     if not options.list:
         run_plan(plan, folder, jobs=options.jobs, confirmed=options.yes)
         return
@@ -173,13 +100,6 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
 
     Many runs need a confirmation, unless they are `confirmed`.
     """
-    from bootstrap.cli.console import print_lines
-    from bootstrap.cli.display import print_experiment
-    from bootstrap.experiments.configurations import check_variants
-    from bootstrap.experiments.folder import opened_experiment
-    from bootstrap.experiments.results import write_results
-    from corpus.storage.atomic import write_errors_of
-
     os.umask(0o077)  # the files of a run are as private as the notes
     _confirm(plan, confirmed=confirmed)
     check_variants(plan)  # before there is a folder
@@ -203,7 +123,7 @@ def _confirm(plan: Plan, *, confirmed: bool) -> None:
         f"{plan.number:,} runs"
     )
     _log.info("%s", line)
-    if confirmed or plan.number <= _MANY_RUNS:
+    if confirmed or plan.number <= MANY_RUNS:
         return
     if not sys.stdin.isatty():
         raise InputError(f"{shown(plan.source.file)}: {line}; confirm them with --yes")
@@ -215,13 +135,6 @@ def _confirm(plan: Plan, *, confirmed: bool) -> None:
 
 def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> int:
     """Carry out the runs that are not finished, and return how many failed."""
-    from bootstrap.cli.console import report_compiling, report_problems
-    from bootstrap.cli.display import ExperimentProgress
-    from bootstrap.execution.processes import KilledError, default_jobs
-    from bootstrap.experiments.results import write_results
-    from bootstrap.experiments.runner import carry_out_all, prepare_runs
-    from bootstrap.runs.runner import warm_up_taggers
-
     schedule = prepare_runs(plan, experiment)
     report_problems(schedule.problems)
     left = schedule.left
@@ -250,8 +163,6 @@ def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> in
 
 def _report(event: Event, progress: ExperimentProgress) -> bool:
     """Show what a run reports, and return whether it has failed."""
-    from bootstrap.experiments.runner import PlannedRun
-
     name, message = event.name, event.message
     is_run = isinstance(event.what, PlannedRun)
     if message.kind == "stage":
@@ -269,16 +180,14 @@ def _report(event: Event, progress: ExperimentProgress) -> bool:
 
 def _print_list(plan: Plan, experiment: ExperimentFolder) -> None:
     """Print the state of each run of a plan."""
-    from bootstrap.cli.console import figures_table, output
-
-    table = figures_table("run", "state")
-    for variant in plan.variants:
-        for state in plan.options.random_states:
-            for split in plan.splits:
-                run = experiment.run(variant.name, split, state)
-                name = f"{run.folder.parent.name}/{run.folder.name}"
-                table.add_row(shown(name), _state_of(run))
-    output.print(table)
+    runs = (
+        experiment.run(variant.name, split, state)
+        for variant in plan.variants
+        for state in plan.options.random_states
+        for split in plan.splits
+    )
+    rows = ((f"{run.folder.parent.name}/{run.folder.name}", _state_of(run)) for run in runs)
+    print_figures(("run", "state"), ((shown(name), state) for name, state in rows))
 
 
 def _state_of(run: Run) -> str:

@@ -4,84 +4,25 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import (
-    Commands,
-    add_columns,
-    add_command,
-    add_gold,
-    add_list,
-    add_model,
-    add_number,
-    add_rules,
-    one_of,
+from bootstrap.cli.console import print_lines, report_problems
+from bootstrap.cli.inputs import problems_of, read_gold
+from bootstrap.cli.parser import KEPT_PARTS
+from bootstrap.export import Exported, export_model
+from taggers.privacy.pruning import Pruning
+
+#: The names of what the parts that can be kept consist of.
+_CONTENTS = (
+    ("words of lists of names", "words of lists of places"),
+    ("phrases", "cue words"),
+    ("words with a cluster",),
+    ("words with a vector",),
 )
-
-if TYPE_CHECKING:
-    from bootstrap.export import Exported
-
-#: The default of --min-patients; docs/privacy.md has the measurement.
-_MIN_PATIENTS = 5
-
-#: The parts that can be kept, with the names of what they consist of.
-_PARTS = {
-    "names": ("words of lists of names", "words of lists of places"),
-    "phrases": ("phrases", "cue words"),
-    "clusters": ("words with a cluster",),
-    "vectors": ("words with a vector",),
-}
 _AS_TEXT = ("phrases", "cue words", "rules of the configuration")
-
-
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands, "export", main, "export a model that reveals less of its training notes"
-    )
-    add_model(parser)
-    parser.add_argument("target", type=Path, metavar="OUT", help="a new folder")
-    add_number(
-        parser,
-        "--min-patients",
-        default=_MIN_PATIENTS,
-        help="drop words and other values that occur in the training notes of fewer than N "
-        "patients; a document of an unknown patient counts as one of its own (default: "
-        f"{_MIN_PATIENTS})",
-    )
-    parser.add_argument(
-        "--hash-names",
-        action="store_true",
-        help="store keyed hashes of words and other values, and not their text; the key is in the "
-        "model",
-    )
-    add_list(
-        parser,
-        "--public",
-        "LIST",
-        "gazetteers whose words are public, besides the built-in lists; names and phrases of "
-        "other lists are dropped",
-    )
-    add_list(
-        parser,
-        "--keep",
-        "PART",
-        f"keep a part of the model as it is, because it is public: {', '.join(_PARTS)}",
-        convert=one_of(_PARTS),
-    )
-    add_gold(parser, "annotated notes to score the model on before and after")
-    add_columns(parser)
-    add_rules(parser)
 
 
 def main(options: argparse.Namespace) -> None:
     """Export a model and report its contents and F1."""
-    from bootstrap.cli.console import print_lines, report_problems
-    from bootstrap.cli.inputs import problems_of, read_gold
-    from bootstrap.export import export_model
-    from taggers.privacy.pruning import Pruning
-
     problems = problems_of(options)
     pruning = Pruning.of(
         options.min_patients,
@@ -119,7 +60,7 @@ def _lines(exported: Exported, options: argparse.Namespace) -> Iterator[str]:
 
 def _how_to_keep(part: str, options: argparse.Namespace) -> str:
     """Return what a part of the model was kept by, or would be."""
-    for name, parts in _PARTS.items():
+    for name, parts in zip(KEPT_PARTS, _CONTENTS, strict=True):
         if part in parts and name in (options.keep or ()):
             return f" (--keep {name})"
         if part in parts and name in {"names", "phrases"}:

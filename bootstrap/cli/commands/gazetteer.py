@@ -5,111 +5,27 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import (
-    Commands,
-    add_command,
-    add_group,
-    add_invalid,
-    add_list,
-    add_number,
-    add_output,
-)
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
+from bootstrap.cli.parser import OF_CLASS, OF_WORD
 from corpus.errors import InputError, Problems, shown
-from gazetteers.builtin import BUILTIN_LISTS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from bootstrap.cli.progress import StageProgress
-    from gazetteers.gazetteer import Gazetteer
-    from gazetteers.importing.importer import Imported
-    from gazetteers.importing.tables import Progress
+from corpus.storage.atomic import refuse_existing
+from gazetteers.builtin import read_gazetteer
+from gazetteers.folding import fold
+from gazetteers.gazetteer import Gazetteer
+from gazetteers.gazetteer import merge as merge_gazetteers
+from gazetteers.importing.guessing import is_well_known
+from gazetteers.importing.importer import Imported, ImportOptions, import_table
+from gazetteers.importing.tables import DELIMITERS, Progress
 
 _MEGABYTE = 1_000_000
-#: Number of terms listed of a class, and of those that contain a word.
-_OF_CLASS, _OF_WORD = 10, 5
-
-
-def register(commands: Commands) -> None:
-    """Add the commands."""
-    group = add_group(commands, "gazetteer", "import, merge and inspect gazetteers")
-    _register_import(group)
-    names = ", ".join(BUILTIN_LISTS)
-    parser = add_command(group, "merge", merge, "merge gazetteers and add up their counts")
-    help = f"gazetteers, or builtin lists: {names}"
-    parser.add_argument("sources", type=Path, nargs="+", metavar="FILE", help=help)
-    add_output(parser, "a new Parquet file")
-
-    parser = add_command(group, "show", show, "show the classes of a gazetteer, or a term")
-    help = f"a gazetteer, or a builtin list: {names}"
-    parser.add_argument("gazetteer", metavar="FILE", help=help)
-    parser.add_argument(
-        "term", nargs="?", metavar="TERM", help="a term; case and accents are ignored"
-    )
-    add_number(
-        parser,
-        "-n",
-        "--number",
-        help=f"number of terms listed (default: {_OF_CLASS} of a class, {_OF_WORD} that contain a "
-        "word)",
-    )
-
-
-def _register_import(group: Commands) -> None:
-    parser = add_command(group, "import", import_, "import a gazetteer from CSV or TSV files")
-    parser.add_argument("sources", type=Path, nargs="+", metavar="FILE", help="CSV or TSV files")
-    add_output(parser, "a new Parquet file")
-    classes = parser.add_mutually_exclusive_group()
-    classes.add_argument(
-        "--class",
-        dest="class_name",
-        metavar="CLASS",
-        help="class of all terms (default: the name of the column of terms)",
-    )
-    classes.add_argument("--class-column", metavar="COLUMN", help="column of the class of a term")
-    add_list(
-        parser,
-        "--term",
-        "COLUMN",
-        "columns of terms, joined with a space (default: one with a well-known name, or the "
-        "only column of text)",
-    )
-    counts = parser.add_mutually_exclusive_group()
-    add_list(
-        counts,
-        "--count",
-        "COLUMN",
-        "columns of counts, added up (default: one with a well-known name, or the only column "
-        "of integers)",
-    )
-    counts.add_argument("--count-rows", action="store_true", help="count each row once")
-    parser.add_argument(
-        "--delimiter",
-        metavar="D",
-        help="delimiter of columns: a character, or tab (default: detected in the header)",
-    )
-    parser.add_argument(
-        "--encoding",
-        help="encoding of the files (default: that of a byte-order mark, or utf-8, or else cp1252)",
-    )
-    add_number(
-        parser,
-        "--width",
-        help="pad numeric terms with zeros to N digits (default: 5 in columns of postal codes)",
-    )
-    add_invalid(parser, "rows that cannot be used")
 
 
 def import_(options: argparse.Namespace) -> None:
     """Import a gazetteer and report how each file was read."""
-    from bootstrap.cli.console import print_lines, report_problems
-    from bootstrap.cli.progress import StageProgress
-    from corpus.storage.atomic import refuse_existing
-    from gazetteers.gazetteer import merge
-    from gazetteers.importing.importer import ImportOptions, import_table
-
     refuse_existing(options.output)
     _refuse_repeated(options.sources)
     wanted = ImportOptions(
@@ -128,7 +44,7 @@ def import_(options: argparse.Namespace) -> None:
             for path in options.sources
         ]
     report_problems(problems)
-    gazetteer = merge([table.gazetteer for table in imported])
+    gazetteer = merge_gazetteers([table.gazetteer for table in imported])
     gazetteer.save(options.output)
     for path, table in zip(options.sources, imported, strict=True):
         guessed = options.encoding is None and table.encoding == "cp1252"
@@ -145,9 +61,6 @@ def _progress(bar: StageProgress, path: Path) -> Progress:
 
 def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -> Iterator[str]:
     """Yield lines that describe how a file was read."""
-    from gazetteers.importing.guessing import is_well_known
-    from gazetteers.importing.tables import DELIMITERS
-
     between = DELIMITERS.get(imported.delimiter, shown(imported.delimiter))
     doubt = " (guessed; --encoding names another)" if guessed else ""
     yield f"{shown(path)}: {imported.encoding}{doubt}, {between} between columns"
@@ -178,14 +91,9 @@ def _counted(number: int, noun: str) -> str:
 
 def merge(options: argparse.Namespace) -> None:
     """Merge gazetteers and write the sums of their counts."""
-    from bootstrap.cli.console import print_lines
-    from corpus.storage.atomic import refuse_existing
-    from gazetteers.builtin import read_gazetteer
-    from gazetteers.gazetteer import merge
-
     refuse_existing(options.output)
     _refuse_repeated(options.sources)
-    gazetteer = merge([read_gazetteer(str(path)) for path in options.sources])
+    gazetteer = merge_gazetteers([read_gazetteer(str(path)) for path in options.sources])
     gazetteer.save(options.output)
     print_lines([_sizes_line(gazetteer, options.output)])
 
@@ -210,15 +118,12 @@ def _sizes_line(gazetteer: Gazetteer, path: Path) -> str:
 
 def show(options: argparse.Namespace) -> None:
     """Print the classes of a gazetteer, or its entries of a term."""
-    from gazetteers.builtin import read_gazetteer
-    from gazetteers.folding import fold
-
     gazetteer = read_gazetteer(options.gazetteer)
     if options.term is None:
-        _show_classes(gazetteer, options.number or _OF_CLASS)
+        _show_classes(gazetteer, options.number or OF_CLASS)
         return
     term = " ".join(fold([" ".join(options.term.split())])[0].split())
-    if not _show_term(gazetteer, term, options.number or _OF_WORD):
+    if not _show_term(gazetteer, term, options.number or OF_WORD):
         raise InputError(
             f"{shown(options.gazetteer)}: no such term, and none that contains this word; "
             "bootstrap gazetteer show without a term lists the classes"
@@ -227,8 +132,6 @@ def show(options: argparse.Namespace) -> None:
 
 def _show_classes(gazetteer: Gazetteer, number: int) -> None:
     """Print the size of each class and its most frequent terms."""
-    import pyarrow.compute as pc
-
     for size in gazetteer.sizes():
         title = f"{shown(size.name)}: {size.terms:,} terms, {size.count:,} in all"
         _list(title, gazetteer.table().filter(pc.equal(gazetteer.classes, size.name)), number)
@@ -236,10 +139,6 @@ def _show_classes(gazetteer: Gazetteer, number: int) -> None:
 
 def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
     """Print the count of a term in each class and the terms that contain it, if there are any."""
-    import pyarrow.compute as pc
-
-    from bootstrap.cli.console import print_lines
-
     sizes = {size.name: size.count for size in gazetteer.sizes()}
     entries = gazetteer.rows_of_term(term).to_pylist()
     for row in entries:
@@ -262,8 +161,6 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
 
 def _list(title: str, rows: pa.Table, number: int) -> None:
     """Print a title and the first terms, which are the most frequent."""
-    from bootstrap.cli.console import print_lines, print_pairs
-
     print_lines([title])
     first = rows.slice(0, number).to_pylist()
-    print_pairs((shown(row["term"]), f"{row['count']:,}") for row in first)
+    print_figures(("", ""), ((shown(row["term"]), f"{row['count']:,}") for row in first))

@@ -6,49 +6,31 @@ import argparse
 import sys
 from pathlib import Path
 
-from bootstrap.cli.arguments import Commands, add_command
+import shtab
+from rich.markdown import Markdown
+
+from bootstrap.cli.arguments import CommandParser
+from bootstrap.cli.console import output, print_lines
+from bootstrap.config.settings import commented_template
 from corpus.errors import InputError, shown
+from corpus.storage.atomic import new_file
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 #: Markers of pages whose content is generated when the site is built.
 _GENERATED = ("<!-- commands -->", "<!-- settings -->", "<!-- notebook", "\n::: ")
 
-#: The shells that `shtab` supports.
-_SHELLS = ("bash", "zsh", "tcsh")
 #: Arguments that are not of the type Path, but may name a file.
 _FILES = ("source", "gold", "predicted")
 
 
-def register_init(commands: Commands) -> None:
-    """Add the command that writes a configuration."""
-    summary = "write a commented configuration with every setting"
-    parser = add_command(commands, "init", init, summary)
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where to write config.toml")
-
-
-def register(commands: Commands) -> None:
-    """Add the other commands."""
-    parser = add_command(commands, "help", main, "print a page of the documentation")
-    parser.add_argument(
-        "topic", nargs="?", metavar="TOPIC", help="name of the page (default: list all topics)"
-    )
-    summary = "print a completion script for a shell"
-    parser = add_command(commands, "completion", completion, summary)
-    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
-
-
 def main(options: argparse.Namespace) -> None:
     """Print the topics, or the page of one: formatted on a terminal, as Markdown elsewhere."""
-    from bootstrap.cli.console import output
-
     if options.topic is None:
         for topic, page in find_topics().items():
             output.print(f"{topic:28}{title_of(page)}")
         return
     page_text = read_topic(options.topic)
     if output.is_terminal:
-        from rich.markdown import Markdown
-
         output.print(Markdown(page_text))
     else:
         output.print(page_text)
@@ -89,10 +71,6 @@ def read_topic(topic: str) -> str:
 
 def init(options: argparse.Namespace) -> None:
     """Write ``config.toml`` into a folder; an existing one is not overwritten."""
-    from bootstrap.cli.console import print_lines
-    from bootstrap.config.settings import commented_template
-    from corpus.storage.atomic import new_file
-
     path = options.folder / "config.toml"
     with new_file(path) as file:
         file.write(commented_template().encode())
@@ -108,19 +86,17 @@ def init(options: argparse.Namespace) -> None:
 
 def completion(options: argparse.Namespace) -> None:
     """Print the completion script of a shell."""
-    import shtab
-
-    _complete_files(options.root, shtab.FILE, shtab.DIRECTORY)
+    _complete_files(options.root)
     sys.stdout.write(shtab.complete(options.root, options.shell) + "\n")
 
 
-def _complete_files(parser: argparse.ArgumentParser, file: object, folder: object) -> None:
+def _complete_files(parser: CommandParser) -> None:
     """Mark the arguments of all commands that are files and folders, for `shtab`."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                _complete_files(command, file, folder)
-        elif action.type is Path or action.dest in _FILES:
+    for action in parser.arguments:
+        if action.type is Path or action.dest in _FILES:
+            is_folder = action.metavar in ("DIR", "RUN")
             action.complete = (  # type: ignore[attr-defined]
-                folder if action.metavar in ("DIR", "RUN") else file
+                shtab.DIRECTORY if is_folder else shtab.FILE
             )
+    for command in parser.commands.values():
+        _complete_files(command)

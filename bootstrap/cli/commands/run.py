@@ -5,26 +5,26 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import (
-    CommandParser,
-    Commands,
-    add_command,
-    add_configuration,
-    add_jobs,
-)
+from bootstrap.cli.console import output, print_lines, report_compiling, report_problems
+from bootstrap.cli.display import RunDisplay, number_of_iterations, outcome_lines, print_classes
 from bootstrap.cli.logs import log_event, log_lines, progress_enabled
+from bootstrap.config.configuration import LACKS_ACTIVE, Configuration, load_configuration
+from bootstrap.config.options import LoopOptions
+from bootstrap.data.preparation import prepare
+from bootstrap.data.splits import Notes, source_lines
+from bootstrap.execution.processes import KilledError, default_jobs
+from bootstrap.runs.folder import Run
+from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.resume import opened_run
+from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
 from corpus.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from bootstrap.config.configuration import Configuration
-    from bootstrap.config.options import LoopOptions
-    from bootstrap.data.splits import Notes
-    from bootstrap.runs.folder import Run
-    from bootstrap.runs.metrics import IterationMetrics
+from corpus.storage.atomic import write_errors_of
+from corpus.tags import classes_of
+from taggers import TrainingError
 
 _log = logging.getLogger(__name__)
 
@@ -33,33 +33,8 @@ _LOGGED = ("iteration", "selected", "tagged", "precision", "recall", "f1", "seco
 _AFTER_FULL_DISK = "finished iterations are kept; make space, and continue with --resume"
 
 
-def register(commands: Commands) -> None:
-    """Add the commands."""
-    _add_arguments(add_command(commands, "run", main, "train a tagger by self-training"))
-    summary = "train a tagger on rounds of annotated documents that it chooses itself"
-    _add_arguments(add_command(commands, "active", active, summary), suffix="-active")
-
-
-def _add_arguments(parser: CommandParser, suffix: str = "") -> None:
-    """Add the arguments of a command; the name of its run folder ends with `suffix` by default."""
-    parser.set_defaults(suffix=suffix)
-    add_configuration(parser)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help=f"the run folder (default: runs/NAME{suffix}, named after CONFIG or its folder)",
-    )
-    parser.add_argument("--resume", action="store_true", help="continue an interrupted run")
-    add_jobs(parser)
-
-
 def main(options: argparse.Namespace) -> None:
     """Train a tagger, and print the gain, the run folder and the next commands."""
-    from dataclasses import replace
-
-    from bootstrap.config.configuration import load_configuration
-
     configuration = load_configuration(options.config, options.overrides)
     if configuration.active:
         _log.info("[active] is not used; `bootstrap active` uses it")
@@ -68,8 +43,6 @@ def main(options: argparse.Namespace) -> None:
 
 def active(options: argparse.Namespace) -> None:
     """Run active learning, and print the gain, the run folder and the next commands."""
-    from bootstrap.config.configuration import LACKS_ACTIVE, load_configuration
-
     configuration = load_configuration(options.config, options.overrides)
     if configuration.active is None:
         raise InputError(LACKS_ACTIVE.format(shown(options.config)))
@@ -77,9 +50,6 @@ def active(options: argparse.Namespace) -> None:
 
 
 def _run_and_report(configuration: Configuration, options: argparse.Namespace) -> None:
-    from bootstrap.cli.console import print_lines
-    from bootstrap.cli.display import print_classes
-
     folder = options.out or Path("runs") / f"{name_of(options.config)}{options.suffix}"
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     print_classes(run)
@@ -105,15 +75,6 @@ def run_and_show(
     configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None
 ) -> Run:
     """Run self-training and show its iterations; a finished run is only reported as such."""
-    from bootstrap.cli.console import print_lines, report_compiling, report_problems
-    from bootstrap.data.preparation import prepare
-    from bootstrap.data.splits import source_lines
-    from bootstrap.execution.processes import KilledError, default_jobs
-    from bootstrap.runs.resume import opened_run
-    from bootstrap.runs.runner import complete_run, warm_up_taggers
-    from corpus.storage.atomic import write_errors_of
-    from taggers import TrainingError
-
     os.umask(0o077)  # the files of a run are as private as the notes
     notes, coverage_lines = prepare(configuration)  # before there is a folder
     with (
@@ -134,7 +95,8 @@ def run_and_show(
             _show(run, configuration, notes, jobs or default_jobs())
         except KeyboardInterrupt:
             _log.warning(
-                "interrupted; finished: %s. Continue with --resume", _iterations(len(run.metrics()))
+                "interrupted; finished: %s. Continue with --resume",
+                number_of_iterations(len(run.metrics())),
             )
             raise
         except TrainingError as error:
@@ -149,13 +111,7 @@ def run_and_show(
         return run
 
 
-def _iterations(number: int) -> str:
-    return f"{number} iteration{'' if number == 1 else 's'}"
-
-
 def _warn_of_notes(notes: Notes) -> None:
-    from bootstrap.cli.console import report_problems
-
     for annotated in (notes.seed, notes.validation, notes.test, notes.gold):
         if annotated:
             report_problems(annotated.problems)
@@ -164,8 +120,6 @@ def _warn_of_notes(notes: Notes) -> None:
 
 def _class_lines(notes: Notes) -> list[str]:
     """Name the classes of the validation notes that no tagger can learn from the seed."""
-    from corpus.tags import classes_of
-
     known, wanted = (
         set(classes_of(labelled.batch.labels)) for labelled in (notes.seed, notes.validation)
     )
@@ -196,10 +150,6 @@ def _pool_lines(rows: Sequence[IterationMetrics], loop: LoopOptions) -> list[str
 
 def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:
     """Run the iterations of a run and show them."""
-    from bootstrap.cli.console import output
-    from bootstrap.cli.display import RunDisplay
-    from bootstrap.runs.runner import run_iterations
-
     failures = []
     most = configuration.most_iterations(len(notes.seed.batch))
     with RunDisplay(output, most, enabled=progress_enabled()) as display:
@@ -213,53 +163,3 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
                 iteration = metrics.iteration
                 failures.append(f"iteration {iteration}: {training.outcome}; its model may be poor")
     log_lines(_log, logging.WARNING, failures)
-
-
-def outcome_lines(run: Run) -> Sequence[str]:
-    """Report why a run stopped, what it gained, where recall is missing and what to do next."""
-    from bootstrap.advice.advice import ANNOTATE, read_advice
-    from bootstrap.advice.words import advice_lines, missed_lines
-    from bootstrap.runs.metrics import beyond_tolerance
-    from bootstrap.runs.outcome import decision_lines, gain_lines, lines_on_test
-    from bootstrap.self_training.stopping import STOPPED
-
-    rows = run.metrics()
-    outcome, beyond = run.outcome(), beyond_tolerance(rows)
-    tested = (run.test_scores(iteration) for iteration in (0, outcome.iteration))
-    reason = STOPPED.get(outcome.stopped or "", "it is not finished")
-    missed = missed_lines(run.missed())
-    advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
-    return [
-        "",
-        *decision_lines(rows),
-        f"Stopped: {reason}. The best model is that of iteration {outcome.iteration}.",
-        *gain_lines(outcome, run.start),
-        *lines_on_test(outcome.iteration, *tested),
-        *_listed("Where recall is missing:", missed),
-        *_listed("What to do next:", advice),
-        *_proportion_lines(beyond),
-    ]
-
-
-def _listed(title: str, lines: Iterable[str]) -> list[str]:
-    """Return a title and indented lines, or nothing if there are no lines."""
-    items = [f"- {line}" for line in lines]
-    return ["", title, *items] if items else []
-
-
-def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
-    """Report iterations that did not keep the proportions, the deviation and possible remedies."""
-    if not beyond:
-        return []
-    worst = max(beyond, key=lambda row: row.deviation or 0)
-    return [
-        "",
-        f"! Proportions were not kept in {_iterations(len(beyond))} "
-        f"({', '.join(str(row.iteration) for row in beyond)}): no selection of a tenth of the "
-        "confident documents was within tolerance, so the nearest one was used.",
-        f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
-        f"{worst.confident:,} selected, {worst.deviation or 0:.1f} times the tolerance in "
-        f'"{shown(worst.worst)}".',
-        "With a lower select.confidence or a larger loop.batch, there are more documents to select "
-        "from; select.proportions=false selects the most confident, whatever their proportions.",
-    ]

@@ -6,46 +6,27 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bootstrap.cli.arguments import Commands, add_command
-
-if TYPE_CHECKING:
-    from bootstrap.experiments.folder import ExperimentFolder
-
-
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands, "show", main, "show the iterations of a run, or the tables of an experiment"
-    )
-    parser.add_argument(
-        "run",
-        type=Path,
-        metavar="RUN",
-        help="a run folder, or the folder of an experiment; with --verify also a model, "
-        "embeddings, a gazetteer or word counts",
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print a JSON list with an object per iteration, or per variant",
-    )
-    parser.add_argument(
-        "--verify",
-        action="store_true",
-        help="compare all files with the digests that were computed when they were written",
-    )
+from bootstrap.cli.console import print_lines
+from bootstrap.cli.display import (
+    outcome_lines,
+    print_classes,
+    print_experiment,
+    print_table,
+    short_table,
+)
+from bootstrap.experiments.folder import ExperimentFolder
+from bootstrap.experiments.results import experiment_report, read_results
+from bootstrap.reports.comparison import compare
+from bootstrap.runs.folder import Run
+from bootstrap.runs.metrics import flat_row
+from bootstrap.verification import verify
 
 
 def main(options: argparse.Namespace) -> None:
     """Print a run or an experiment as tables, or as JSON."""
-    from bootstrap.experiments.folder import ExperimentFolder
-
     if options.verify:
-        from bootstrap.cli.console import print_lines
-        from bootstrap.verification import verify
-
         print_lines([f"{verify(options.run):,} files are as they were written"])
         return
     experiment = ExperimentFolder(options.run)
@@ -56,10 +37,6 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:
-    from bootstrap.cli.display import print_experiment
-    from bootstrap.experiments.results import experiment_report, read_results
-    from bootstrap.reports.comparison import compare
-
     if not as_json:
         print_experiment(experiment_report(experiment))
         return
@@ -68,12 +45,6 @@ def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:
 
 
 def _show_run(folder: Path, *, as_json: bool) -> None:
-    from bootstrap.cli.commands.run import outcome_lines
-    from bootstrap.cli.console import print_lines
-    from bootstrap.cli.display import print_classes, print_table, short_table
-    from bootstrap.runs.folder import Run
-    from bootstrap.runs.metrics import flat_row
-
     run = Run(folder)
     rows = run.metrics()
     if as_json:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.cli.arguments import add_list
+from bootstrap.cli.arguments import CommandParser
 from bootstrap.cli.parser import build_parser
 
 Command = Callable[..., Any]
@@ -46,8 +46,8 @@ NAMES = st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1).filt
 
 @given(st.lists(NAMES, min_size=1))
 def test_any_name_can_be_a_value_in_quotes(names: list[str]) -> None:
-    parser = argparse.ArgumentParser()
-    add_list(parser, "--term", "COLUMN", "names")
+    parser = CommandParser(prog="x", main="x.main")
+    parser.add_list("--term", "COLUMN", "names")
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     assert parser.parse_args([f"--term={quoted}"]).term == names
 

@@ -15,7 +15,7 @@ import pytest
 from rich.markup import escape
 from rich.table import Table
 
-from bootstrap.cli.console import SafeConsole, SafeTable
+from bootstrap.cli.console import SafeConsole, figures_table
 from corpus.document import Document, Span
 from corpus.errors import escaped
 from corpus.formats import write
@@ -207,8 +207,7 @@ def test_a_terminal_gets_colours_of_the_program_alone(evil_run: Any, launch: Any
 def test_tables_are_escaped_and_keep_their_colours() -> None:
     file = io.StringIO()
     console = SafeConsole(file=file, width=200, force_terminal=True, color_system="standard")
-    table = SafeTable("title" + EVIL)
-    table.add_row("cell" + EVIL)
+    table = figures_table(["title" + EVIL], [["cell" + EVIL]])
     inner = Table()
     inner.add_column("nested\x1b[2J")
     console.print(table, inner, escape("text\x1b[31m"), "[red]red[/red]")

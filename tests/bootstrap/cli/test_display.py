@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from bootstrap.cli import console as consoles
+from bootstrap.cli.console import StageProgress
 from bootstrap.cli.display import RunDisplay, rich_table, short_table, time_left
-from bootstrap.cli.progress import Stage, stage_progress
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
 from corpus.scores import ConfusionCounts
 
@@ -85,14 +85,14 @@ def test_on_a_terminal_there_is_a_table_and_what_is_being_done() -> None:
         display.report("tagging", 5, 10)
         display._live.refresh()
         assert re.search(r"iteration 1: tagging .* 5 of 10 documents, ", plain(file))
-        assert re.search(r"whole run .* iteration 1 of at most 4 *$", plain(file))
+        assert re.search(r"whole run .* iteration 1 of at most 4 *$", plain(file), re.MULTILINE)
         display.add(ROWS[1])
         display.report("training", 7, 10)
         display._live.refresh()
         assert re.search(r"iteration 2: training .* 7 of at most 10 steps, ", plain(file))
         # Iteration 1 took 3.25 seconds, and three of them can follow.
         left = r"iteration 2 of at most 4, at most about 0:00:(09|10) left"
-        assert re.search(f"whole run .* {left} *$", plain(file))
+        assert re.search(f"whole run .* {left} *$", plain(file), re.MULTILINE)
     end = "".join(plain(file).rpartition("iteration  selected")[1:])
     assert "LOCATION F1" in end
     assert "tagging" not in end and "whole run" not in end
@@ -139,14 +139,13 @@ def test_the_best_iteration_stands_out() -> None:
 
 def test_a_stage_shows_how_much_is_done_how_fast_and_the_time_left() -> None:
     console, file = screen(terminal=True)
-    progress = stage_progress(console, enabled=True)
+    stage = StageProgress("tokens", console, enabled=True)
     now = 0.0
-    progress.get_time = lambda: now
-    stage = Stage(progress, "tokens")
+    stage.bars.get_time = lambda: now
 
     def shown() -> str:
         file.truncate(file.seek(0))
-        console.print(progress)
+        console.print(stage.bars)
         return " ".join(plain(file).split())
 
     stage.report("counting", 0, 0)

@@ -102,7 +102,9 @@ def test_a_log_of_a_run_has_its_iterations_and_no_text_of_notes(
     from bootstrap.runs.folder import Run
 
     rows = Run(copied).metrics()
-    monkeypatch.setattr("bootstrap.runs.runner.run_iterations", lambda *_, **options: iter(rows))
+    monkeypatch.setattr(
+        "bootstrap.cli.commands.run.run_iterations", lambda *_, **options: iter(rows)
+    )
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     path = tmp_path / "log.jsonl"
     arguments = ("run", project / "config.toml", "--out", copied, "--resume", "--log", path)

@@ -81,7 +81,7 @@ def test_a_training_that_failed_is_a_warning(
     training = replace(last.training, outcome="no step is an improvement", failed=True)
     failed = replace(last, training=training)
     monkeypatch.setattr(
-        "bootstrap.runs.runner.run_iterations", lambda *_, **options: iter([failed])
+        "bootstrap.cli.commands.run.run_iterations", lambda *_, **__: iter([failed])
     )
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
@@ -99,7 +99,7 @@ def test_an_interrupted_run_says_how_to_continue(
     def interrupted(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bootstrap.runs.runner.run_iterations", interrupted)
+    monkeypatch.setattr("bootstrap.cli.commands.run.run_iterations", interrupted)
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     for left, number in (("003", "3 iterations"), ("001", "1 iteration")):
         for iteration in range(int(left), 4):
@@ -175,7 +175,7 @@ def test_the_comparison_is_an_experiment_on_its_notes(
         planned.append(plan)
         assert folder == tmp_path / "demo" / "compare"
 
-    monkeypatch.setattr("bootstrap.cli.commands.experiment.run_plan", run_plan)
+    monkeypatch.setattr("bootstrap.cli.commands.demo.run_plan", run_plan)
     arguments = ("--compare", "--notes", "1000", "--out", tmp_path / "demo")
     assert command("demo", *arguments).code == 0
     (plan,) = planned
@@ -214,8 +214,8 @@ def test_a_demonstration_appears_complete_and_is_continued_when_it_was_interrupt
         patch.setattr("bootstrap.demo.write_atomically", interrupted)  # the last of its files
         assert command(*demo).code == 130
     assert list(tmp_path.iterdir()) == []
-    for name in ("run.run_and_show", "experiment.run_plan"):
-        monkeypatch.setattr(f"bootstrap.cli.commands.{name}", interrupted)
+    for name in ("run_and_show", "run_plan"):
+        monkeypatch.setattr(f"bootstrap.cli.commands.demo.{name}", interrupted)
     assert command(*demo).code == 130
     assert sorted(path.name for path in folder.iterdir()) == [config, "notes"]
     assert stat.S_IMODE((folder / "notes").stat().st_mode) == 0o700
@@ -241,8 +241,10 @@ def test_the_demonstration_runs_what_it_prints(
         return Run(finished)
 
     gold = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
-    monkeypatch.setattr("bootstrap.cli.commands.run.run_and_show", run_and_show)
-    monkeypatch.setattr("bootstrap.demo.scores_on_test", lambda *arguments: score(gold, gold))
+    monkeypatch.setattr("bootstrap.cli.commands.demo.run_and_show", run_and_show)
+    monkeypatch.setattr(
+        "bootstrap.cli.commands.demo.scores_on_test", lambda *arguments: score(gold, gold)
+    )
     for name in ("embed.train", "cluster.main"):
         monkeypatch.setattr(f"bootstrap.cli.commands.{name}", called.append)
     out = tmp_path / "demo"

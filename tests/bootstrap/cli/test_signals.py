@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bootstrap.cli.signals import EndingSignals, Terminated, ending_signals
+from bootstrap.cli.main import EndingSignals, Terminated, ending_signals
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has other signals")
 
