@@ -15,7 +15,7 @@ from bootstrap.data.splits import digest_of, read_sources, splits_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import Problem, Problems, shown
-from corpus.formats.annotations import UNUSABLE
+from corpus.formats.records import UNUSABLE
 from corpus.tags import MISALIGNED
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import split_document

@@ -8,17 +8,26 @@ format cannot represent are counted in the report of the writer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpus.document import Document
 from corpus.errors import InputError, Problems
-from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.files import checked_codec, is_standard
-from corpus.formats.rows import Row, Rows, WriteReport
-from corpus.formats.sources import format_for, format_of, locate
+from corpus.formats.rows import Row, WriteReport
+from corpus.formats.sources import (
+    CONFIDENCE,
+    SPAN_CONFIDENCES,
+    Columns,
+    ReadOptions,
+    Source,
+    format_for,
+    format_of,
+    locate,
+)
 from corpus.formats.table import FORMATS, Format, format_named
 from corpus.storage.atomic import refuse_existing
 
@@ -100,7 +109,7 @@ def has_column(source: str | Path, name: str, *, format: str | None = None) -> b
         A key of `FORMATS`; detected by default.
     """
     located = locate(source)
-    return format_named(format or format_of(located)).has_column(located, name)
+    return _has_column(located, format_named(format or format_of(located)), name)
 
 
 def count_records(source: str | Path, *, format: str | None = None) -> int:
@@ -119,7 +128,7 @@ def count_records(source: str | Path, *, format: str | None = None) -> int:
         An estimate of the number of documents: blank lines count. It is 0 for a pipe.
     """
     located = locate(source)
-    return format_named(format or format_of(located)).count(located)
+    return int(format_named(format or format_of(located)).implementation.count(located))
 
 
 def read(
@@ -170,10 +179,16 @@ def read(
     ProblemError
         At the first problem of a kind that stops the program.
     """
-    located, row = _located(source, format, encoding)
     options = ReadOptions(columns, start, encoding=checked_codec(encoding))
-    _check_request(located, row, options, labelled)
-    return row.read_documents(located, options, problems)
+    located, row = _located(source, format, options, labelled)
+    records: Iterator[Any] = row.implementation.read(located, options, problems)
+    if row.records == "documents":
+        return records
+    if row.records == "rows":
+        return (record.document for record in records)
+    from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
+
+    return chain.from_iterable(map(documents_of, records))
 
 
 def read_batches(
@@ -206,39 +221,48 @@ def read_batches(
     InputError, ProblemError
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
-    located, row = _located(source, format, encoding)
     options = ReadOptions(columns, start, carry=True, encoding=checked_codec(encoding))
-    _check_request(located, row, options, labelled)
-    return row.read_batches(located, options, problems)
+    located, row = _located(source, format, options, labelled)
+    records: Iterator[Any] = row.implementation.read(located, options, problems)
+    if row.records == "batches":
+        return records
+    from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
 
-
-def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Source, Format]:
-    """Return the files of a source and a format that can read them."""
-    located = locate(source)
-    row = format_named(format or format_of(located))
-    if is_standard(source) and not row.is_stream:
-        raise InputError(f"the format {row.name} cannot be read from standard input: {_STREAMS}")
-    if checked_codec(encoding) != "utf-8" and not row.has_encoding:
-        raise InputError(f"files of the format {row.name} are UTF-8: no other encoding can be read")
-    return located, row
+    if row.records == "rows":
+        return batches_of(records, row.implementation.other_columns(located, options))
+    return batches_of(map(Row, records), {})
 
 
 _STREAMS = "expected " + " or ".join(name for name, row in FORMATS.items() if row.is_stream)
 
 
-def _check_request(located: Source, row: Format, options: ReadOptions, labelled: bool) -> None:
-    """Raise an `InputError` if no record has a column that the user named."""
+def _located(
+    source: str | Path, format: str | None, options: ReadOptions, labelled: bool
+) -> tuple[Source, Format]:
+    """Return the files of a source and a format that can read them, if they have what was named."""
+    located = locate(source)
+    row = format_named(format or format_of(located))
+    if is_standard(source) and not row.is_stream:
+        raise InputError(f"the format {row.name} cannot be read from standard input: {_STREAMS}")
+    if options.encoding != "utf-8" and not row.has_encoding:
+        raise InputError(f"files of the format {row.name} are UTF-8: no other encoding can be read")
     if options.start < 0:
         raise InputError(f"start = {options.start}: expected 0 or more")
-    if options.start > 0:
-        return
     for part in ("label", "group") if labelled else ("group",):
         name = getattr(options.columns, part)
-        if not options.columns.is_default(part) and not row.has_column(located, name):
+        is_checked = options.start == 0 and not options.columns.is_default(part)
+        if is_checked and not _has_column(located, row, name):
             raise InputError(
                 f"{located.name} has no column or key {name!r}, which was named as the column of "
                 f"the {part}"
             )
+    return located, row
+
+
+def _has_column(located: Source, row: Format, name: str) -> bool:
+    """Return whether a source has a column or key; True for formats without named columns."""
+    has_column = getattr(row.implementation, "has_column", None)
+    return has_column is None or bool(has_column(located, name))
 
 
 def write(
@@ -296,7 +320,20 @@ def write(
         raise InputError(
             f"the format {row.name} cannot store the confidence of spans: write JSONL or Parquet"
         )
-    return row.write_rows(_rows(documents, extra), extra, path, columns)
+    rows = (
+        Row(document, **dict(zip(extra, values, strict=True)))
+        for document, *values in zip(documents, *extra.values(), strict=True)
+    )
+    report = WriteReport(keeps=row.keeps)
+    if row.records == "documents":
+        row.implementation.write(rows, path, columns, report)
+        return report
+    from corpus.formats import batches  # noqa: PLC0415 - pyarrow is slow to import
+
+    types = {name: batches.CONFIDENCE_TYPES[name] for name in extra}
+    schema = batches.schema_with(types)
+    row.implementation.write(batches.batches_of(rows, types), schema, path, columns, report)
+    return report
 
 
 def write_batches(
@@ -329,8 +366,18 @@ def write_batches(
     ValueError
         If a column of documents is missing, or batches have different columns.
     """
+    from corpus.formats.batches import conforming, rows_of  # noqa: PLC0415
+    from corpus.formats.tabular.checks import verified  # noqa: PLC0415
+
     path, row = _target(target, format)
-    return row.write_batches(batches, path, columns)
+    schema, conformed = conforming(batches, columns)
+    report = WriteReport(keeps=row.keeps)
+    if row.records == "documents":
+        rows = chain.from_iterable(map(rows_of, conformed))
+        row.implementation.write(rows, path, columns, report)
+    else:
+        row.implementation.write(map(verified, conformed), schema, path, columns, report)
+    return report
 
 
 def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
@@ -342,8 +389,3 @@ def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
     elif not row.is_stream:
         raise InputError(f"the format {row.name} cannot be written to standard output: {_STREAMS}")
     return path, row
-
-
-def _rows(documents: Iterable[Document], extra: Mapping[str, Iterable[Any]]) -> Rows:
-    for document, *values in zip(documents, *extra.values(), strict=True):
-        yield Row(document, **dict(zip(extra, values, strict=True)))

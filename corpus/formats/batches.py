@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.formats.rows import Row, checked
+from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
 
 SCHEMA = pa.schema(
     [
@@ -66,7 +66,7 @@ def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterat
     """
     schema = schema_with(others)
     for part in parts_of(rows):
-        yield _batch(part, schema)
+        yield batch_of(part, schema)
 
 
 def parts_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -97,8 +97,9 @@ def _next_part(rows: Iterator[Row]) -> tuple[list[Row], InputError | None]:
     return part, None
 
 
-def _batch(part: list[Row], schema: pa.Schema) -> pa.RecordBatch:
-    documents = [row.document for row in part]
+def batch_of(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    """Return documents as one record batch."""
+    documents = [row.document for row in rows]
     spans = [document.spans for document in documents]
     flat = list(chain.from_iterable(spans))
     offsets = list(accumulate(map(len, spans), initial=0))
@@ -112,7 +113,7 @@ def _batch(part: list[Row], schema: pa.Schema) -> pa.RecordBatch:
     ]
     for name, kind in others_of(schema).items():
         values = [
-            getattr(row, name) if name in CONFIDENCE_TYPES else row.others[name] for row in part
+            getattr(row, name) if name in CONFIDENCE_TYPES else row.others[name] for row in rows
         ]
         arrays.append(pa.array(values, kind))
     return pa.record_batch(arrays, schema=schema)

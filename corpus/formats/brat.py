@@ -15,12 +15,27 @@ from pathlib import Path
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problem, Problems, shown
-from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, settled, within
-from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import CODECS
-from corpus.formats.records import Unreadable, parsed_records
-from corpus.formats.rows import Rows, Tally, new_document_folder, new_file_for
-from corpus.formats.sources import files_of, id_of, stem_of, suffix_of, text_of
+from corpus.formats.records import (
+    DISAGREEING,
+    DISCONTINUOUS,
+    MALFORMED,
+    Unreadable,
+    parsed_records,
+    settled,
+    within,
+)
+from corpus.formats.rows import Rows, WriteReport, new_document_folder, new_file_for
+from corpus.formats.sources import (
+    Columns,
+    ReadOptions,
+    Source,
+    files_of,
+    id_of,
+    stem_of,
+    suffix_of,
+    text_of,
+)
 
 BYTE_ORDER_MARK = "\ufeff"
 OTHER_KINDS = "brat lines that are not text-bound annotations"
@@ -143,7 +158,7 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
     yield longest
 
 
-def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
     """Write a folder with two files for each document, without groups and confidences.
 
     Raises
@@ -158,7 +173,7 @@ def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
                 file.write(document.text.encode("utf-8"))
             with new_file_for(document, folder, ".ann") as file:
                 file.writelines(_lines(document))
-            tally.count(row)
+            report.count(row)
 
 
 def _lines(document: Document) -> Iterator[bytes]:

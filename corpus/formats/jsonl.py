@@ -13,12 +13,26 @@ from typing import Any
 
 from corpus.document import Document
 from corpus.errors import Problems, shown
-from corpus.formats.annotations import settled, spans_of_items
-from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file
-from corpus.formats.records import NOT_UNICODE, Unreadable, checked_line, encodable, parsed_records
-from corpus.formats.rows import Row, Rows, Tally, checked
-from corpus.formats.sources import files_of, name_within
+from corpus.formats.records import (
+    NOT_UNICODE,
+    Unreadable,
+    checked_line,
+    encodable,
+    parsed_records,
+    settled,
+    spans_of_items,
+)
+from corpus.formats.rows import Row, Rows, WriteReport, checked
+from corpus.formats.sources import (
+    CONFIDENCE,
+    SPAN_CONFIDENCES,
+    Columns,
+    ReadOptions,
+    Source,
+    files_of,
+    name_within,
+)
 
 BYTE_ORDER_MARK = "\ufeff"
 NOT_JSON = "lines that are not a JSON object"
@@ -126,14 +140,14 @@ def _name(record: dict[str, Any], key: str) -> str:
     raise Unreadable(NO_KEY, f"{key!r} must be a string or a number")
 
 
-def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
     """Write one document per line, with its group if known and its additional columns."""
     with new_text_file(target) as file:
         for row in rows:
             record = _record(row, columns)
             line = json.dumps(record, ensure_ascii=False, allow_nan=False)
             file.write(f"{line}\n".encode())
-            tally.count(row)
+            report.count(row)
 
 
 def _record(row: Row, columns: Columns) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats.columns import Kept
 from corpus.formats.records import encodable
+from corpus.formats.table import EVERYTHING, Kept
 from corpus.storage.atomic import new_folder, open_new
 
 if TYPE_CHECKING:
@@ -62,25 +62,6 @@ class Row:
 Rows = Iterable[Row]
 
 
-@dataclass(frozen=True, slots=True)
-class WriteReport:
-    """Counts of what was written and of what the format could not represent.
-
-    Parameters
-    ----------
-    documents, spans : int
-        The numbers of documents and spans written.
-    left_out : dict
-        The number of ``"spans"``, ``"groups"``, ``"confidences"``, ``"span confidences"`` or values
-        of ``"other columns"`` that the format could not represent, and of ``"span boundaries inside
-        tokens"`` for formats that tag tokens. Counts of zero are omitted.
-    """
-
-    documents: int
-    spans: int
-    left_out: dict[str, int] = field(default_factory=dict)
-
-
 #: The loss of a row in a format that does not keep a part of it.
 _LEFT_OUT: dict[Kept, Callable[[Row], int]] = {
     "spans": lambda row: len(row.document.spans),
@@ -92,31 +73,34 @@ _LEFT_OUT: dict[Kept, Callable[[Row], int]] = {
 
 
 @dataclass(slots=True)
-class Tally:
-    """A counter of what is written and of what is omitted.
+class WriteReport:
+    """Counts of what was written and of what the format could not represent.
 
     Parameters
     ----------
+    documents, spans : int
+        The numbers of documents and spans written.
+    left_out : Counter of str
+        The number of ``"spans"``, ``"groups"``, ``"confidences"``, ``"span confidences"`` or values
+        of ``"other columns"`` that the format could not represent, and of ``"span boundaries inside
+        tokens"`` for formats that tag tokens. Counts of zero are omitted.
     keeps : frozenset of str
         The parts that the format keeps, as in `corpus.formats.table.Format`.
     """
 
-    keeps: frozenset[Kept]
     documents: int = 0
     spans: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    _missing: list[Kept] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._missing = [part for part in _LEFT_OUT if part not in self.keeps]
+    keeps: frozenset[Kept] = field(default=EVERYTHING, compare=False, repr=False)
 
     def count(self, row: Row) -> None:
         """Count a document that was written."""
         self.documents += 1
         if "spans" in self.keeps:
             self.spans += len(row.document.spans)
-        for part in self._missing:
-            self.lose(part, _LEFT_OUT[part](row))
+        for part, loss in _LEFT_OUT.items():
+            if part not in self.keeps:
+                self.lose(part, loss(row))
 
     def count_batch(self, batch: pa.RecordBatch) -> None:
         """Count documents that were written in a format that keeps everything."""
@@ -127,10 +111,6 @@ class Tally:
         """Count what was omitted from documents that are counted as written."""
         if number:
             self.left_out[what] += number
-
-    def report(self) -> WriteReport:
-        """Return the counts."""
-        return WriteReport(self.documents, self.spans, dict(self.left_out))
 
 
 def checked(document: Document) -> Document:

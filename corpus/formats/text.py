@@ -11,11 +11,19 @@ from pathlib import Path
 
 from corpus.document import Document
 from corpus.errors import InputError, Problems, shown
-from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import is_standard, lines_of, new_text_file
 from corpus.formats.records import checked_line, parsed_records
-from corpus.formats.rows import Row, Rows, Tally, checked, new_document_folder, new_file_for
-from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
+from corpus.formats.rows import Row, Rows, WriteReport, checked, new_document_folder, new_file_for
+from corpus.formats.sources import (
+    Columns,
+    ReadOptions,
+    Source,
+    files_of,
+    id_of,
+    name_within,
+    stem_of,
+    text_of,
+)
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
@@ -53,7 +61,7 @@ def _line_document(encoding: str, where: str, line: str) -> Document:
     return Document(where, checked_line(line, encoding).removesuffix("\n"))
 
 
-def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
     """Write a folder with a file for each document, or a line for each to standard output.
 
     Raises
@@ -66,13 +74,13 @@ def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
         with new_text_file(target) as file:
             for row in rows:
                 file.write(_line(row))
-                tally.count(row)
+                report.count(row)
         return
     with new_document_folder(target) as folder:
         for row in rows:
             with new_file_for(row.document, folder, ".txt") as file:
                 file.write(row.document.text.encode("utf-8"))
-            tally.count(row)
+            report.count(row)
 
 
 def _line(row: Row) -> bytes:

@@ -13,15 +13,15 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import parts_of
-from corpus.formats.columns import Columns
 from corpus.formats.files import new_text_file
-from corpus.formats.rows import Row, Rows, Tally, checked
+from corpus.formats.rows import Row, Rows, WriteReport, checked
+from corpus.formats.sources import Columns
 from corpus.tags import MISALIGNED
 
 _LABEL = re.compile(r"\S+")
 
 
-def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
     """Write a token and its BIO tag a line, with this project's tokens.
 
     A span that does not align with tokens is widened to those that it touches; one that has none
@@ -40,8 +40,8 @@ def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
             for index, document in enumerate(documents):
                 file.writelines(_lines(document, batch, index))
             for row in part:
-                tally.count(row)
-            _count_misaligned(documents, batch, problems, tally)
+                report.count(row)
+            _count_misaligned(documents, batch, problems, report)
 
 
 def _writable(row: Row) -> Document:
@@ -56,14 +56,14 @@ def _writable(row: Row) -> Document:
 
 
 def _count_misaligned(
-    documents: list[Document], batch: Batch, problems: Problems, tally: Tally
+    documents: list[Document], batch: Batch, problems: Problems, report: WriteReport
 ) -> None:
     begins = [label.startswith("B-") for label in batch.labels]
     written = int(np.count_nonzero(np.array(begins, bool)[batch.tags])) if begins else 0
     lost = sum(len(document.spans) for document in documents) - written
-    tally.spans -= lost
-    tally.lose("spans", lost)
-    tally.lose("span boundaries inside tokens", problems.counts[MISALIGNED] - lost)
+    report.spans -= lost
+    report.lose("spans", lost)
+    report.lose("span boundaries inside tokens", problems.counts[MISALIGNED] - lost)
 
 
 def _lines(document: Document, batch: Batch, index: int) -> Iterator[bytes]:

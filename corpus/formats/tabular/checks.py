@@ -14,20 +14,26 @@ import pyarrow.compute as pc
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problem, ProblemError, Problems, shown
-from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import (
     SCHEMA,
-    batches_of,
+    batch_of,
     concatenated,
     documents_of,
     list_array,
-    others_of,
     schema_with,
 )
-from corpus.formats.columns import SPAN_CONFIDENCES, Columns
-from corpus.formats.records import NOT_UTF8, NULL, Unreadable, parsed_records
+from corpus.formats.records import (
+    MALFORMED,
+    NOT_UTF8,
+    NULL,
+    Unreadable,
+    parsed_records,
+    settled,
+    within,
+)
 from corpus.formats.rows import Row
-from corpus.ragged import offsets_of
+from corpus.formats.sources import SPAN_CONFIDENCES, Columns
+from corpus.ragged import offsets_of, owners_of
 
 NOT_WHOLE = "ids or groups that are broken numbers"
 UNMATCHED = "confidences of spans that do not match the annotations"
@@ -37,28 +43,28 @@ _Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class FlatSpans:
-    """The annotations of some documents, one after the other.
+    """The annotations of D documents, one after the other.
 
     Parameters
     ----------
-    lengths : ndarray of int64, shape (D,)
-        Annotations of each document.
+    offsets : ndarray of int64, shape (D + 1,)
+        Annotations ``offsets[d]`` to ``offsets[d + 1]`` belong to document ``d``.
     starts, ends : pyarrow.Array of integers, length S
         Half-open offsets.
     labels : pyarrow.Array of strings, length S
         Classes.
     """
 
-    lengths: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
     starts: pa.Array[Any]
     ends: pa.Array[Any]
     labels: pa.Array[Any]
 
     @classmethod
-    def none(cls, documents: int) -> FlatSpans:
-        """Return no annotations of some documents."""
-        offsets = pa.array([], pa.int64())
-        return cls(np.zeros(documents, np.int64), offsets, offsets, pa.array([], pa.string()))
+    def from_lists(cls, lists: pa.Array[Any], *columns: pa.Array[Any]) -> FlatSpans:
+        """Build the columns from starts, ends and labels, which are as long as the lists."""
+        lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+        return cls(offsets_of(lengths), *columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,7 @@ def check_names(names: list[str], file: str, columns: Columns) -> None:
 
 
 def checked_batches(
-    part: Part,
-    where: Callable[[int], str],
-    problems: Problems,
+    part: Part, where: Callable[[int], str], problems: Problems
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a part of a source, as one batch or, before an error, less.
 
@@ -129,35 +133,31 @@ def checked_batches(
         At the first problem of a kind that `problems` is to stop at, after the rows before it.
     """
     part = _with_spans_in_order(part)
-    slow = part.broken | ~_sound(part)
     batch = _assembled(part)
-    if not slow.any():
-        yield batch
-        return
-    fixed, kept, error = [], ~slow, None
-    document = partial(_document, part, problems)
-    for row in np.flatnonzero(slow).tolist():
+    fix = partial(_fixed, part, batch.schema, problems)
+    pieces, after, error = [], 0, None
+    for row in np.flatnonzero(~_sound(part)).tolist():
+        pieces.append(batch.slice(after, row - after))
+        after = row + 1
         try:
-            for parsed in parsed_records([(where(row), row)], document, problems):
-                fixed.append((row, _fixed(parsed, batch, row, where(row), problems)))
+            pieces += parsed_records([(where(row), row)], fix, problems)
         except ProblemError as problem:
-            kept[row:], error = False, problem
+            error, after = problem, len(batch)
             break
-    rows = np.flatnonzero(kept)
-    order = np.argsort([*rows.tolist(), *(row for row, _ in fixed)], kind="stable")
-    pieces = [batch.take(pa.array(rows)), *(piece for _, piece in fixed)]
-    if len(order):
-        yield concatenated(pieces).take(pa.array(order))
+    pieces = [piece for piece in [*pieces, batch.slice(after)] if len(piece)]
+    if pieces:
+        yield concatenated(pieces)
     if error:
         raise error
 
 
-def _document(part: Part, problems: Problems, where: str, row: int) -> Document:
-    """Build the document of a single row, and report all that is wrong with it."""
+def _fixed(
+    part: Part, schema: pa.Schema, problems: Problems, where: str, row: int
+) -> pa.RecordBatch:
+    """Return a single row as a batch of its own, and report all that is wrong with it."""
     if part.broken[row]:
         raise Unreadable(NOT_WHOLE, "expected whole numbers")
-    begin = int(part.spans.lengths[:row].sum())
-    places = slice(begin, begin + int(part.spans.lengths[row]))
+    places = slice(*part.spans.offsets[row : row + 2].tolist())
     columns = (part.spans.starts, part.spans.ends, part.spans.labels)
     parts = [[_value_of(value) for value in column[places]] for column in columns]
     names: list[Any] = [_value_of(column[row]) for column in (part.ids, part.texts, part.groups)]
@@ -166,32 +166,24 @@ def _document(part: Part, problems: Problems, where: str, row: int) -> Document:
     name, text, group = names
     if name is None or text is None:
         raise Unreadable(NULL, f"the {'id' if name is None else 'text'} is null")
-    spans = []
+    spans: list[Span | None] = []
+    usable = []
     for start, end, label in zip(*parts, strict=True):
-        if start is None or end is None or not label:
+        span = None if start is None or end is None or not label else Span(start, end, label)
+        spans.append(span)
+        if span is None:
             problems.reject(Problem(MALFORMED, where, "start, end or label is null or empty"))
-            continue
-        span = Span(start, end, label)
-        if within(span, text, where, problems):
-            spans.append(span)
-    return Document(name, text, settled(spans, f"{where}, document {shown(name)}", problems), group)
-
-
-def _fixed(
-    document: Document, batch: pa.RecordBatch, row: int, where: str, problems: Problems
-) -> pa.RecordBatch:
-    """Return a document as a batch of its own, with the other columns of its row."""
-    (fixed,) = batches_of([Row(document)], {})
-    others = {name: batch.column(name).slice(row, 1) for name in others_of(batch.schema)}
+        elif within(span, text, where, problems):
+            usable.append(span)
+    settled_spans = settled(usable, f"{where}, document {shown(name)}", problems)
+    document = Document(name, text, settled_spans, group)
+    others = {name: column.slice(row, 1) for name, column in part.others.items()}
     if SPAN_CONFIDENCES in others:
-        kind = others[SPAN_CONFIDENCES].type
-        parts = (batch.column(name)[row].as_py() for name in ("starts", "ends", "labels"))
-        spans = list(map(Span, *parts))
-        given = others[SPAN_CONFIDENCES][0].as_py()
-        others[SPAN_CONFIDENCES] = pa.array(
-            [confidences_of(document, given, spans, where, problems)], kind
-        )
-    return pa.record_batch([*fixed.columns, *others.values()], schema=batch.schema)
+        given, kind = others[SPAN_CONFIDENCES][0].as_py(), others[SPAN_CONFIDENCES].type
+        left = confidences_of(document, given, spans, where, problems)
+        others[SPAN_CONFIDENCES] = pa.array([left], kind)
+    fixed = batch_of([Row(document)], SCHEMA)
+    return pa.record_batch([*fixed.columns, *others.values()], schema=schema)
 
 
 def confidences_of(
@@ -213,9 +205,8 @@ def confidences_of(
 
 def _assembled(part: Part) -> pa.RecordBatch:
     spans = part.spans
-    offsets = offsets_of(spans.lengths)
     bounds = (bound.cast(pa.int32(), safe=False) for bound in (spans.starts, spans.ends))
-    lists = (list_array(offsets, values) for values in (*bounds, spans.labels))
+    lists = (list_array(spans.offsets, values) for values in (*bounds, spans.labels))
     arrays = [part.ids, part.texts, part.groups, *lists]
     schema = schema_with({name: column.type for name, column in part.others.items()})
     columns = [array.cast(field.type) for array, field in zip(arrays, SCHEMA, strict=True)]
@@ -233,21 +224,21 @@ def _with_spans_in_order(part: Part) -> Part:
     spans = part.spans
     if SPAN_CONFIDENCES in part.others or not len(spans.starts):
         return part
-    owners = np.repeat(np.arange(len(spans.lengths)), spans.lengths)
+    owners = owners_of(spans.offsets)
     starts = _offsets(spans.starts)
     if not np.any((starts[1:] < starts[:-1]) & (owners[1:] == owners[:-1])):
         return part
     order = pa.array(np.lexsort((_offsets(spans.ends), starts, owners)))
     columns = (column.take(order) for column in (spans.starts, spans.ends, spans.labels))
-    return replace(part, spans=FlatSpans(spans.lengths, *columns))
+    return replace(part, spans=FlatSpans(spans.offsets, *columns))
 
 
 def _sound(part: Part) -> _Mask:
     """Return which rows are documents as they stand."""
     spans = part.spans
-    sound = _encoded(part.ids) & _encoded(part.texts) & _encoded(part.groups)
+    sound = ~part.broken & _encoded(part.ids) & _encoded(part.texts) & _encoded(part.groups)
     sound &= np.asarray(part.ids.is_valid()) & np.asarray(part.texts.is_valid())
-    owners = np.repeat(np.arange(len(spans.lengths)), spans.lengths)
+    owners = owners_of(spans.offsets)
     starts, ends = _offsets(spans.starts), _offsets(spans.ends)
     lengths = pc.utf8_length(part.texts).cast(pa.int64()).fill_null(0)
     limits = lengths.to_numpy(zero_copy_only=False)[owners]
@@ -259,7 +250,7 @@ def _sound(part: Part) -> _Mask:
     if confidences is not None:
         numbers = pc.list_value_length(confidences).cast(pa.int64()).fill_null(-1)
         numbers = numbers.to_numpy(zero_copy_only=False)
-        sound &= (numbers < 0) | (numbers == spans.lengths)
+        sound &= (numbers < 0) | (numbers == np.diff(spans.offsets))
     return sound
 
 
@@ -274,13 +265,10 @@ def verified(batch: pa.RecordBatch) -> pa.RecordBatch:
         If a row has no id or text, or annotations without all of their parts.
     """
     lists = [batch.column(name) for name in ("starts", "ends", "labels")]
-    lengths = [
-        pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False) for values in lists
-    ]
-    if not all(np.array_equal(lengths[0], other) for other in lengths[1:]):
+    lengths = [pc.list_value_length(values).fill_null(0) for values in lists]
+    if not all(map(lengths[0].equals, lengths)):
         raise InputError("record batches of documents: starts, ends and labels differ in length")
-    starts, ends, labels = (values.flatten() for values in lists)
-    spans = FlatSpans(lengths[0].astype(np.int64), starts, ends, labels)
+    spans = FlatSpans.from_lists(lists[0], *(values.flatten() for values in lists))
     names, nothing = ("id", "text", "group"), np.zeros(len(batch), bool)
     ids, texts, groups = (batch.column(name) for name in names)
     for row in np.flatnonzero(~_sound(Part(ids, texts, groups, spans, {}, nothing))).tolist():

@@ -20,14 +20,21 @@ import pyarrow as pa
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems, shown
-from corpus.formats.annotations import settled, span_of, spans_of_items
 from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
-from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, new_text_file, open_text
 from corpus.formats.jsonl import storable
-from corpus.formats.records import NULL, Unreadable, checked_text, encodable, parsed_records
-from corpus.formats.rows import Row, Tally
-from corpus.formats.sources import files_of, name_within, suffix_of
+from corpus.formats.records import (
+    NULL,
+    Unreadable,
+    checked_text,
+    encodable,
+    parsed_records,
+    settled,
+    span_of,
+    spans_of_items,
+)
+from corpus.formats.rows import Row, WriteReport
+from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within, suffix_of
 from corpus.formats.tabular.checks import check_names, confidences_of
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 
@@ -203,7 +210,7 @@ def write(
     schema: pa.Schema,
     target: Path,
     columns: Columns,
-    tally: Tally,
+    report: WriteReport,
 ) -> None:
     """Write a header, and a document a row."""
     others = list(others_of(schema))
@@ -218,7 +225,7 @@ def write(
                 spans = [[span.start, span.end, span.label] for span in document.spans]
                 label = json.dumps(spans, ensure_ascii=False)
                 writer.writerow([document.id, document.text, label, document.group, *fields])
-            tally.count_batch(batch)
+            report.count_batch(batch)
 
 
 def _as_text(value: object) -> str:

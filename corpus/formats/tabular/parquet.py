@@ -16,9 +16,15 @@ import pyarrow.parquet as pq
 
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
-from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Source
-from corpus.formats.rows import Tally
-from corpus.formats.sources import files_of, name_within
+from corpus.formats.rows import WriteReport
+from corpus.formats.sources import (
+    SPAN_CONFIDENCES,
+    Columns,
+    ReadOptions,
+    Source,
+    files_of,
+    name_within,
+)
 from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
 from corpus.storage.atomic import new_file
 
@@ -274,12 +280,10 @@ def _names(column: pa.Array[Any]) -> tuple[pa.Array[Any], Any]:
 
 def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
     if pa.types.is_null(column.type):
-        return FlatSpans.none(len(column))
+        column = column.cast(pa.list_(_SPAN))
     items = column.flatten()
-    lengths = pc.list_value_length(column).cast(pa.int64()).fill_null(0)
     starts, ends, labels = (pc.struct_field(items, part) for part in ("start", "end", "label"))
-    labels = _decoded(labels).cast(pa.string())
-    return FlatSpans(lengths.to_numpy(zero_copy_only=False), starts, ends, labels)
+    return FlatSpans.from_lists(column, starts, ends, _decoded(labels).cast(pa.string()))
 
 
 def write(
@@ -287,14 +291,14 @@ def write(
     schema: pa.Schema,
     target: Path,
     columns: Columns,
-    tally: Tally,
+    report: WriteReport,
 ) -> None:
     """Write a document a row, in row groups of bounded size."""
     stored = _stored_schema(schema, columns)
     with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
         for batch in regrouped(batches):
             writer.write_batch(_stored(batch, stored))
-            tally.count_batch(batch)
+            report.count_batch(batch)
 
 
 def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
