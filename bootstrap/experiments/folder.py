@@ -148,6 +148,13 @@ def read_run(run: Run) -> Iterator[None]:
         raise RunError(f"{error}; remove {run.folder} to carry the run out again") from None
 
 
+def is_scored(run: Run) -> bool:
+    """Return whether a run has ended and its last model, too, is scored on the test documents."""
+    if not run.has_begun() or not run.is_finished():
+        return False
+    return run.test_counts(len(run.metrics()) - 1) is not None
+
+
 def _refuse_shared_folders(plan: Plan) -> None:
     """Refuse variants whose folders would have the same name, as some file systems see it."""
     names: dict[str, str] = {}

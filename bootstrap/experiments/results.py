@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bootstrap.experiments.folder import ExperimentFolder, read_run
-from bootstrap.reports.comparison import Point, RunResult, compare, total_of
+from bootstrap.experiments.folder import ExperimentFolder, is_scored, read_run
+from bootstrap.reports.comparison import RunResult, compare
 from bootstrap.reports.comparison_sections import comparison_sections, outcome_lines, tiles_of
 from bootstrap.reports.content import Code, Folded, Paragraph, Report, Section
-from bootstrap.reports.page import page_of
+from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.page import PAGE, page_of
 from bootstrap.reports.tables import table_csv
-from bootstrap.reports.writing import PAGE
-from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
 from corpus.errors import shown
 from corpus.storage.atomic import write_atomically
@@ -30,9 +29,12 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
     results, known = [], dict[str, tuple[str, ...]]()
     for variant, split, state, run in experiment.runs():
         with read_run(run):
-            result = _result(variant, split, state, run)
-        if result is None:
-            continue
+            if not is_scored(run):
+                continue
+            record = RunRecord.load(run, variant, test=True)
+            if len(record.test) < len(record.rows):
+                raise RunError(f"{run.folder} has no scores of an iteration on its test documents")
+            result = record.result_on_test(variant, split, state)
         if known.setdefault(split, result.tested.ids) != result.tested.ids:
             raise RunError(
                 f"{run.folder}: its scores are of other test documents than those of the other "
@@ -40,26 +42,6 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
             )
         results.append(result)
     return results
-
-
-def _result(variant: str, split: str, random_state: int, run: Run) -> RunResult | None:
-    """Read the result of a run; None if it is not finished."""
-    if not (run.has_begun() and run.is_finished()):
-        return None
-    rows, best = run.metrics(), run.best_iteration()
-    tested = {row.iteration: run.test_counts(row.iteration) for row in rows}
-    if tested[len(rows) - 1] is None:  # it was killed before all models were scored
-        return None
-    points = tuple(
-        Point(row.iteration, row.human_documents, row.human_tokens, total_of(counts), row.f1)
-        for row in rows
-        if (counts := tested[row.iteration])
-    )
-    of_best = tested[best]
-    if of_best is None or len(points) < len(rows):
-        raise RunError(f"{run.folder} has no scores of an iteration on its test documents")
-    seconds = sum(sum(row.seconds.values()) for row in rows)
-    return RunResult(variant, split, random_state, best, points, of_best, seconds)
 
 
 def experiment_report(experiment: ExperimentFolder) -> Report:

@@ -18,7 +18,7 @@ from bootstrap.experiments.configurations import (
     needs_embeddings,
 )
 from bootstrap.experiments.documents import DocumentFiles
-from bootstrap.experiments.folder import ExperimentFolder, read_run
+from bootstrap.experiments.folder import ExperimentFolder, is_scored, read_run
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import problems_of, read_splits
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
@@ -43,12 +43,8 @@ class PlannedRun:
 
     def is_finished(self) -> bool:
         """Return whether the run has ended and its test documents have been scored."""
-        if not self.run.has_begun():
-            return False
         with read_run(self.run):
-            rows = self.run.metrics()
-            last = self.run.test_counts(len(rows) - 1) if rows else None
-        return self.run.is_finished() and last is not None
+            return is_scored(self.run)
 
 
 @dataclass(frozen=True, slots=True)

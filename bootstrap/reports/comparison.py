@@ -97,25 +97,28 @@ class RunResult:
         That is the best on validation of the iterations after the most annotations up to the
         number, if there are any.
         """
-        reached = [point for point in self.best_points("documents") if point.documents <= documents]
-        return reached[-1] if reached else None
+        points = best_points(self.points, "documents")
+        return next((point for point in reversed(points) if point.documents <= documents), None)
 
-    def best_points(self, annotated: str) -> list[Point]:
-        """Return the iteration with the highest validation F1 of those after the same annotations.
 
-        They are in the order of the annotations; of equal ones, the first is taken.
+def best_points(points: Iterable[Point], axis: str) -> list[Point]:
+    """Return the iteration with the highest validation F1 at each place of an axis.
 
-        Parameters
-        ----------
-        annotated : {"documents", "tokens"}
-            What is counted.
-        """
-        best: dict[int, Point] = {}
-        for point in self.points:
-            place = getattr(point, annotated)
-            if place not in best or point.validation_f1 > best[place].validation_f1:
-                best[place] = point
-        return [best[place] for place in sorted(best)]
+    They are in the order of the places; of equal ones, the first is taken.
+
+    Parameters
+    ----------
+    points : iterable of Point
+        The iterations of a run.
+    axis : {"iteration", "documents", "tokens"}
+        The number of the iteration, or what people annotated until then.
+    """
+    best: dict[int, Point] = {}
+    for point in points:
+        place = getattr(point, axis)
+        if place not in best or point.validation_f1 > best[place].validation_f1:
+            best[place] = point
+    return [best[place] for place in sorted(best)]
 
 
 def total_of(counts: DocumentCounts) -> ConfusionCounts:
@@ -161,6 +164,11 @@ class Spread:
     def range(self) -> tuple[float, float] | None:
         """The lowest and the highest value; None if there is one value."""
         return (self.lowest, self.highest) if self.number > 1 else None
+
+    @property
+    def known_deviation(self) -> float | None:
+        """The standard deviation; None if there is one value."""
+        return self.deviation if self.number > 1 else None
 
     @property
     def estimate(self) -> Estimate:
@@ -264,7 +272,7 @@ def _class_f1(results: Sequence[RunResult], name: str) -> float:
     """Return the mean F1 of a class over the runs in which it occurs; 0 if it occurs in none."""
     none = ConfusionCounts(0, 0, 0)
     counts = [result.classes().get(name, none) for result in results]
-    return float(np.mean([each.f1 for each in counts if any(each)] or [0.0]))
+    return float(np.mean([part.f1 for part in counts if any(part)] or [0.0]))
 
 
 def _difference(first: Sequence[RunResult], second: Sequence[RunResult]) -> Difference | None:

@@ -7,10 +7,12 @@ from itertools import zip_longest
 from statistics import fmean
 
 from bootstrap.reports.comparison import (
+    Difference,
     Point,
     Row,
     RunResult,
     Spread,
+    best_points,
     by_variant,
     compare_at,
 )
@@ -26,7 +28,7 @@ from bootstrap.reports.figures import (
     one_panel,
     score_axis,
 )
-from bootstrap.reports.tables import Cell, Column, Table, columns
+from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
 
 #: The measures of an iteration: their titles, and how they are computed.
 MEASURES: dict[str, Callable[[Point], float]] = {
@@ -130,81 +132,52 @@ def comparison_pair(
     results: Sequence[RunResult], rows: Sequence[Row], scored: str, name: str = "variants"
 ) -> tuple[Block, ...]:
     """Return the figure of the F1 of variants with the table of all their figures."""
-    groups = by_variant(results)
-    ends = [row.f1.range or _interval_of(groups[row.variant][0]) for row in rows]
-    known = [end for interval in ends for end in interval or ()]
+    alone = {variant: runs[0].tested for variant, runs in by_variant(results).items()}
+    scores = [
+        row.f1.estimate if row.f1.range else estimate_scores(alone[row.variant])[ALL].f1
+        for row in rows
+    ]
+    series = Series.from_values("mean F1", scores, mark="points")
     figure = Figure(
         name,
         f"F1 on the {scored}",
         "Line: the range of several runs, or the 95 % interval of a single run over documents.",
         Axis("name", names=tuple(row.variant for row in rows)),
-        score_axis("F1", [*known, *(row.f1.mean for row in rows)]),
-        one_panel(
-            Series(
-                "mean F1",
-                tuple(range(len(rows))),
-                tuple(row.f1.mean for row in rows),
-                "points",
-                0,
-                tuple(interval and interval[0] for interval in ends),
-                tuple(interval and interval[1] for interval in ends),
-            )
-        ),
+        score_axis("F1", [series]),
+        one_panel(series),
         rows=True,
     )
     return (Pair(figure, _variants_table(rows, scored, name)),)
 
 
-def _interval_of(result: RunResult) -> tuple[float, float] | None:
-    return estimate_scores(result.tested)[ALL].f1.interval
-
-
 def _variants_table(rows: Sequence[Row], scored: str, name: str) -> Table:
-    cells: list[tuple[Cell, ...]] = []
-    for row in rows:
-        difference = row.difference
-        several = difference is not None and difference.spread.number > 1
-        cells.append(
-            (
-                row.variant,
-                row.f1.number,
-                row.f1.estimate,
-                row.f1.deviation if row.f1.range else None,
-                difference.spread.mean if difference else None,
-                difference.spread.deviation if difference and several else None,
-                difference.interval if difference else None,
-                row.counts.precision,
-                row.counts.recall,
-                row.documents,
-                row.tokens,
-                row.seconds,
-            )
-        )
-    return (
-        Table(
-            name,
-            f"Scores on the {scored}",
-            (
-                Column("name"),
-                Column("runs", "count"),
-                Column("F1", "estimate"),
-                Column("sd", "score"),
-                Column("difference", "signed"),
-                Column("difference sd", "score"),
-                Column("95 % interval", "interval"),
-                *columns("score", "precision", "recall"),
-                *columns("count", "annotated documents", "annotated tokens"),
-                Column("seconds", "seconds"),
-            ),
-            tuple(cells),
-            caption="★ marks the best scores, each with the iteration that other documents "
-            "selected. Small: the range of the runs; sd: standard deviation. The difference is to "
-            "the first; its 95 % interval is from resampled documents, and takes the models as "
-            "they are. Annotated: in all, also after the selected iteration.",
-        )
-        .with_best("F1", "precision", "recall")
-        .without_empty()
+    def of_difference(figure: Callable[[Difference], Cell]) -> Callable[[Row], Cell]:
+        return lambda row: figure(row.difference) if row.difference else None
+
+    table = Table.from_items(
+        name,
+        f"Scores on the {scored}",
+        rows,
+        [
+            ("name", "text", lambda row: row.variant),
+            ("runs", "count", lambda row: row.f1.number),
+            ("F1", "estimate", lambda row: row.f1.estimate),
+            ("sd", "score", lambda row: row.f1.known_deviation),
+            ("difference", "signed", of_difference(lambda change: change.spread.mean)),
+            ("difference sd", "score", of_difference(lambda change: change.spread.known_deviation)),
+            ("95 % interval", "interval", of_difference(lambda change: change.interval)),
+            ("precision", "score", lambda row: row.counts.precision),
+            ("recall", "score", lambda row: row.counts.recall),
+            ("annotated documents", "count", lambda row: row.documents),
+            ("annotated tokens", "count", lambda row: row.tokens),
+            ("seconds", "seconds", lambda row: row.seconds),
+        ],
+        "★ marks the best scores, each with the iteration that other documents selected. Small: "
+        "the range of the runs; sd: standard deviation. The difference is to the first; its 95 % "
+        "interval is from resampled documents, and takes the models as they are. Annotated: in "
+        "all, also after the selected iteration.",
     )
+    return table.with_best("F1", "precision", "recall").without_empty()
 
 
 def _differences(rows: Sequence[Row], scored: str) -> tuple[Block, ...]:
@@ -212,29 +185,20 @@ def _differences(rows: Sequence[Row], scored: str) -> tuple[Block, ...]:
     compared = [(row.variant, row.difference) for row in rows if row.difference]
     if not compared:
         return ()
-    means = [difference.spread.mean for _, difference in compared]
-    ends = [
-        difference.interval or (mean, mean)
-        for (_, difference), mean in zip(compared, means, strict=True)
+    values = [
+        Estimate(mean := difference.spread.mean, difference.interval or (mean, mean))
+        for _, difference in compared
     ]
+    series = Series.from_values("mean difference", values, mark="points")
     figure = Figure(
         "differences",
         f"Difference of F1 to {rows[0].variant}",
         f"Line: 95 % interval of the mean difference, by resampling the {scored} for all runs "
         "alike. Where it crosses 0, the difference is within the noise of these documents.",
         Axis("name", names=tuple(variant for variant, _ in compared)),
-        difference_axis("difference of F1", [end for interval in ends for end in interval]),
+        difference_axis("difference of F1", series),
         one_panel(
-            Series(
-                "mean difference",
-                tuple(range(len(means))),
-                tuple(means),
-                "points",
-                0,
-                tuple(low for low, _ in ends),
-                tuple(high for _, high in ends),
-            ),
-            Series("no difference", (-0.5, len(means) - 0.5), (0.0, 0.0), "guide", 6),
+            series, Series("no difference", (-0.5, len(values) - 0.5), (0.0, 0.0), "guide", 6)
         ),
         rows=True,
     )
@@ -242,29 +206,22 @@ def _differences(rows: Sequence[Row], scored: str) -> tuple[Block, ...]:
 
 
 def _runs_table(results: Sequence[RunResult]) -> Table:
-    cells: list[tuple[Cell, ...]] = [
-        (
-            result.variant,
-            result.random_state,
-            result.split or None,
-            result.points[-1].iteration,
-            result.best,
-            result.f1,
-            result.counts.precision,
-            result.counts.recall,
-            result.seconds,
-        )
-        for result in results
-    ]
-    titles = (
-        Column("name"),
-        Column("random state", "count"),
-        Column("split"),
-        *columns("count", "iterations", "best iteration"),
-        *columns("score", "F1", "precision", "recall"),
-        Column("seconds", "seconds"),
-    )
-    return Table("runs", "Each run", titles, tuple(cells)).without_empty()
+    return Table.from_items(
+        "runs",
+        "Each run",
+        results,
+        [
+            ("name", "text", lambda result: result.variant),
+            ("random state", "count", lambda result: result.random_state),
+            ("split", "text", lambda result: result.split or None),
+            ("iterations", "count", lambda result: result.points[-1].iteration),
+            ("best iteration", "count", lambda result: result.best),
+            ("F1", "score", lambda result: result.f1),
+            ("precision", "score", lambda result: result.counts.precision),
+            ("recall", "score", lambda result: result.counts.recall),
+            ("seconds", "seconds", lambda result: result.seconds),
+        ],
+    ).without_empty()
 
 
 # Scores
@@ -298,7 +255,7 @@ def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iterat
     """
     title, is_iteration = AXES[axis], axis == "iteration"
     curves = {variant: _steps(runs, axis) for variant, runs in by_variant(results).items()}
-    beyond = _without_iterations(curves) if is_iteration else _beyond(curves, axis)
+    beyond = _shown_as_lines(curves, axis)
     ends = _ends([steps for variant, steps in curves.items() if variant not in beyond], axis)
     panels = []
     for name, measure in MEASURES.items():
@@ -323,7 +280,6 @@ def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iterat
         names = ", ".join(variant for variant in curves if variant in beyond)
         mean = "the mean of a model" if is_iteration else "the mean with far more annotations"
         caption += f" A line from side to side is {mean}: {names}."
-    every = [each for panel in panels for each in panel.series]
     longest = max(len(steps) for steps in curves.values())
     return Figure(
         "scores" if is_iteration else f"scores-{axis}",
@@ -332,27 +288,22 @@ def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iterat
         Axis(title, low=-0.3, high=longest - 0.7, whole=True)
         if is_iteration
         else Axis(title, whole=True),
-        score_axis(
-            "score", [end for each in every for end in (*each.values, *each.low, *each.high)]
-        ),
+        score_axis("score", [series for panel in panels for series in panel.series]),
         tuple(panels),
     )
 
 
-def _without_iterations(curves: Mapping[str, Steps]) -> set[str]:
-    """Return the variants that have one model, if others have several iterations."""
-    alone = {variant for variant, steps in curves.items() if len(steps) == 1}
-    return set() if len(alone) == len(curves) else alone
+def _shown_as_lines(curves: Mapping[str, Steps], axis: str) -> set[str]:
+    """Return the variants that would not fit on an axis.
 
-
-def _beyond(curves: Mapping[str, Steps], axis: str) -> set[str]:
-    """Return the variants that begin with more annotations than those of active learning end with.
-
-    On the same axis, they would leave no room for the others.
+    They have one model, if others have several iterations. Or they begin with more annotations
+    than those of active learning end with, and would leave no room for the others.
     """
     growing = [steps for steps in curves.values() if len(steps) > 1]
     if not growing:
         return set()
+    if axis == "iteration":
+        return {variant for variant, steps in curves.items() if len(steps) == 1}
     _, last = _ends(growing, axis)
     return {variant for variant, steps in curves.items() if _ends([steps], axis)[0] > last}
 
@@ -368,11 +319,11 @@ def _curve(
 ) -> Series:
     spreads = [Spread.from_values([measure(point) for point in step]) for step in steps]
     several = len(steps[0]) > 1
+    by_iteration = axis == "iteration"
+    places = tuple(fmean(getattr(point, axis) for point in step) for step in steps)
     return Series(
         variant,
-        tuple(range(len(steps)))
-        if axis == "iteration"
-        else tuple(fmean(getattr(point, axis) for point in step) for step in steps),
+        tuple(range(len(steps))) if by_iteration else places,
         tuple(spread.mean for spread in spreads),
         style=style,
         low=tuple(spread.lowest for spread in spreads) if several else (),
@@ -390,48 +341,60 @@ def _steps(results: Sequence[RunResult], axis: str) -> Steps:
         runs = [result.points for result in results]
         longest = max(map(len, runs))
         return [[run[min(number, len(run) - 1)] for run in runs] for number in range(longest)]
-    best = [result.best_points(axis) for result in results]
+    best = [best_points(result.points, axis) for result in results]
     return [[point for point in step if point is not None] for step in zip_longest(*best)]
 
 
 def _scores_table(results: Sequence[RunResult]) -> Table:
-    cells: list[tuple[Cell, ...]] = []
-    for variant, runs in by_variant(results).items():
-        for number, step in enumerate(_steps(runs, "iteration")):
-            cells.append(
-                (
-                    variant,
-                    number,
-                    sum(point.iteration == number for point in step),
-                    fmean(point.documents for point in step),
-                    fmean(point.tokens for point in step),
-                    Spread.from_values([point.counts.f1 for point in step]).estimate,
-                    fmean(point.counts.precision for point in step),
-                    fmean(point.counts.recall for point in step),
-                )
-            )
-    titles = (
-        Column("name"),
-        *columns("count", "iteration", "runs that reached it"),
-        *columns("count", "annotated documents", "annotated tokens"),
-        Column("F1", "estimate"),
-        *columns("score", "precision", "recall"),
+    steps = [
+        (variant, number, step)
+        for variant, runs in by_variant(results).items()
+        for number, step in enumerate(_steps(runs, "iteration"))
+    ]
+
+    def mean(
+        figure: Callable[[Point], float],
+    ) -> Callable[[tuple[str, int, Sequence[Point]]], float]:
+        return lambda row: fmean(map(figure, row[2]))
+
+    return Table.from_items(
+        "scores",
+        "Scores in each iteration",
+        steps,
+        [
+            ("name", "text", lambda row: row[0]),
+            ("iteration", "count", lambda row: row[1]),
+            (
+                "runs that reached it",
+                "count",
+                lambda row: sum(point.iteration == row[1] for point in row[2]),
+            ),
+            ("annotated documents", "count", mean(lambda point: point.documents)),
+            ("annotated tokens", "count", mean(lambda point: point.tokens)),
+            (
+                "F1",
+                "estimate",
+                lambda row: Spread.from_values([p.counts.f1 for p in row[2]]).estimate,
+            ),
+            ("precision", "score", mean(lambda point: point.counts.precision)),
+            ("recall", "score", mean(lambda point: point.counts.recall)),
+        ],
     )
-    return Table("scores", "Scores in each iteration", titles, tuple(cells))
 
 
 def _at_table(results: Sequence[RunResult], at_documents: Sequence[int]) -> Table | None:
-    cells: list[tuple[Cell, ...]] = [
-        (row.variant, row.documents, row.tokens, row.f1.estimate)
-        for row in compare_at(results, at_documents)
-    ]
-    titles = (
-        Column("name"),
-        *columns("count", "annotated documents", "annotated tokens"),
-        Column("F1", "estimate"),
+    table = Table.from_items(
+        "scores-documents",
+        "Scores by annotated documents",
+        compare_at(results, at_documents),
+        [
+            ("name", "text", lambda row: row.variant),
+            ("annotated documents", "count", lambda row: row.documents),
+            ("annotated tokens", "count", lambda row: row.tokens),
+            ("F1", "estimate", lambda row: row.f1.estimate),
+        ],
     )
-    title = "Scores by annotated documents"
-    return Table("scores-documents", title, titles, tuple(cells)) if cells else None
+    return table if table.rows else None
 
 
 # Classes
@@ -442,7 +405,6 @@ def _classes(results: Sequence[RunResult], rows: Sequence[Row], scored: str) -> 
     names = sorted(rows[0].classes, key=lambda name: (-rows[0].classes[name], name))
     if not names:
         return ()
-    places = tuple(range(len(names)))
     figure = Figure(
         "classes",
         "F1 of each class",
@@ -451,33 +413,31 @@ def _classes(results: Sequence[RunResult], rows: Sequence[Row], scored: str) -> 
         Axis(f"F1 on the {scored}", low=0.0, high=1.0),
         one_panel(
             *(
-                Series(
-                    row.variant, places, tuple(row.classes[name] for name in names), "points", style
+                Series.from_values(
+                    row.variant, [row.classes[name] for name in names], mark="points", style=style
                 )
                 for style, row in enumerate(rows)
             )
         ),
         rows=True,
     )
-    gold: dict[str, int] = dict.fromkeys(names, 0)
+    gold = dict.fromkeys(names, 0)
     for result in {result.split: result for result in results}.values():
         for name, counts in result.classes().items():
             gold[name] += counts.true_positives + counts.false_negatives
+    scores = {name: [row.classes[name] for row in rows] for name in names}
     marked = {
         (number, 2 + place)
-        for number, name in enumerate(names)
-        for place, row in enumerate(rows)
-        if len(rows) > 1 and row.classes[name] == max(other.classes[name] for other in rows) > 0
+        for number, of_class in enumerate(scores.values())
+        for place, score in enumerate(of_class)
+        if len(rows) > 1 and score == max(of_class) > 0
     }
+    titles = (Column("class"), Column("gold entities", "count"))
     table = Table(
         "classes",
         "F1 of each class",
-        (
-            Column("class"),
-            Column("gold entities", "count"),
-            *columns("score", *(row.variant for row in rows)),
-        ),
-        tuple((name, gold[name], *(row.classes[name] for row in rows)) for name in names),
+        (*titles, *columns("score", *(row.variant for row in rows))),
+        tuple((name, gold[name], *of_class) for name, of_class in scores.items()),
         frozenset(marked),
         "★ marks the highest of each class.",
     )

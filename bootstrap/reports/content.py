@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.tables import Table
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +115,28 @@ class Report:
 
     @property
     def figures(self) -> dict[str, Figure | Matrix]:
-        """All figures by name."""
-        return {
-            block.figure.name: block.figure for block in self._blocks() if isinstance(block, Pair)
-        }
+        """All figures by name; the second of a name ends in "-2"."""
+        pairs = (block for block in self._blocks() if isinstance(block, Pair))
+        return numbered((block.figure.name, block.figure) for block in pairs)
 
     @property
     def tables(self) -> dict[str, Table]:
-        """All tables by name."""
+        """All tables by name, as figures are."""
         blocks = (block.table if isinstance(block, Pair) else block for block in self._blocks())
-        return {block.name: block for block in blocks if isinstance(block, Table)}
+        return numbered((block.name, block) for block in blocks if isinstance(block, Table))
 
     def _blocks(self) -> Iterator[Block]:
         for section in self.sections:
             yield from _unfolded(section.blocks)
+
+
+def numbered(items: Iterable[tuple[str, _Item]]) -> dict[str, _Item]:
+    """Return items by name, where the second of a name ends in "-2"."""
+    numbers, named = Counter[str](), dict[str, _Item]()
+    for name, item in items:
+        numbers[name] += 1
+        named[name if numbers[name] == 1 else f"{name}-{numbers[name]}"] = item
+    return named
 
 
 def _unfolded(blocks: Iterable[Block]) -> Iterator[Block]:

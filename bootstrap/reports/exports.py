@@ -6,16 +6,17 @@ import errno
 import logging
 import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from bootstrap.reports.content import numbered
 from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.parts.errors import kinds_of
 from bootstrap.reports.run_report import environment_of, settings_of
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import create_folder, open_new, write_atomically
@@ -55,7 +56,7 @@ def scalars_of(record: RunRecord) -> Iterator[Scalar]:
             "stability/kappa": row.kappa,
         }
         numbers |= {f"seconds/{stage}": seconds for stage, seconds in row.seconds.items()}
-        kinds: Mapping[str, int] = record.error_kinds[row.iteration] or {}
+        kinds = kinds_of(record.errors[row.iteration] or ())
         numbers |= {f"errors/{kind}": number for kind, number in kinds.items()}
         for name, value in numbers.items():
             if value is not None:
@@ -92,13 +93,11 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
 
     # `tf.summary.scalar` would need TensorBoard, too.
     metadata = tf.compat.v1.SummaryMetadata(plugin_data={"plugin_name": "scalars"})
-    names: Counter[str] = Counter()
     try:
-        for record in records:
-            name = folder_name(record.name)
-            names[name] += 1
-            target = folder / (name if names[name] == 1 else f"{name}-{names[name]}")
-            create_folder(target)
+        for name, record in numbered(
+            (folder_name(record.name), record) for record in records
+        ).items():
+            create_folder(folder / name)
             with TemporaryDirectory() as written:  # TensorFlow names its file after the machine
                 writer = tf.summary.create_file_writer(written)
                 with writer.as_default():
@@ -107,7 +106,7 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
                         tf.summary.write(scalar.name, value, scalar.iteration, metadata)
                 writer.close()
                 (file,) = Path(written).iterdir()
-                write_atomically(target / EVENTS, file.read_bytes())
+                write_atomically(folder / name / EVENTS, file.read_bytes())
     except (OSError, tf.errors.OpError) as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise

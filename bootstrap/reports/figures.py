@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
+
+from bootstrap.reports.tables import Estimate
 
 Mark = Literal["line", "points", "bars", "stack", "guide"]
 Number = float | int
@@ -85,6 +87,27 @@ class Series:
         if len(lengths) > 1:
             raise ValueError(f"{self.name}: columns of different lengths")
 
+    @classmethod
+    def from_values(
+        cls,
+        name: str,
+        values: Sequence[Number | Estimate | None],
+        places: Sequence[Number] | None = None,
+        **others: Any,
+    ) -> Self:
+        """Return points at places, or at 0, 1, 2 and so on; estimates with their intervals."""
+        numbers = tuple(value.value if isinstance(value, Estimate) else value for value in values)
+        ends = [value.interval if isinstance(value, Estimate) else None for value in values]
+        if any(ends):
+            low, high = zip(*(interval or (None, None) for interval in ends), strict=True)
+            others |= {"low": low, "high": high}
+        return cls(name, tuple(range(len(values)) if places is None else places), numbers, **others)
+
+    @property
+    def numbers(self) -> list[Number]:
+        """All values and ends of intervals that are known."""
+        return [value for value in (*self.values, *self.low, *self.high) if value is not None]
+
 
 @dataclass(frozen=True, slots=True)
 class Panel:
@@ -153,7 +176,7 @@ def one_panel(*series: Series) -> tuple[Panel, ...]:
 def stacked(names: Sequence[str], columns: Sequence[Sequence[Number]]) -> tuple[Series, ...]:
     """Return a stack of bars at the places 0, 1, 2 and so on: a series for each name."""
     return tuple(
-        Series(name, tuple(range(len(column))), tuple(column), "stack", style)
+        Series.from_values(name, column, mark="stack", style=style)
         for style, (name, column) in enumerate(zip(names, columns, strict=True))
     )
 
@@ -162,9 +185,9 @@ def stacked(names: Sequence[str], columns: Sequence[Sequence[Number]]) -> tuple[
 _STEPS, _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 5
 
 
-def score_axis(title: str, values: Sequence[Number | None]) -> Axis:
-    """Return an axis of scores that fits values: its ends and ticks are round numbers."""
-    known = [value for value in values if value is not None] or [0.0, 1.0]
+def score_axis(title: str, series: Iterable[Series]) -> Axis:
+    """Return an axis of scores that fits points: its ends and ticks are round numbers."""
+    known = [number for points in series for number in points.numbers] or [0.0, 1.0]
     lowest, highest = min(known), max(known)
     wide = max((highest - lowest) * 0.05, 0.005)
     lowest, highest = max(lowest - wide, 0.0), min(highest + wide, 1.0)
@@ -173,9 +196,9 @@ def score_axis(title: str, values: Sequence[Number | None]) -> Axis:
     return Axis(title, low=round(low * step, 4), high=round(high * step, 4), step=step)
 
 
-def difference_axis(title: str, ends: Sequence[float]) -> Axis:
-    """Return an axis of differences with 0 in its middle, that fits the ends of intervals."""
-    reach = max(map(abs, ends), default=0.0)
+def difference_axis(title: str, series: Series) -> Axis:
+    """Return an axis of differences with 0 in its middle, that fits points."""
+    reach = max(map(abs, series.numbers))
     step = next(step for step in _STEPS if reach / step <= _TICKS)
     reach = round(max(math.ceil(reach / step - 1e-9), 1) * step, 4)
     return Axis(title, low=-reach, high=reach, step=step)

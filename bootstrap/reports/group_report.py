@@ -1,10 +1,9 @@
-"""The report of several runs."""
+"""The report of one run, or that of several on one axis, and its figures."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from bootstrap.reports.comparison import RunResult, compare
 from bootstrap.reports.comparison_sections import (
@@ -14,45 +13,47 @@ from bootstrap.reports.comparison_sections import (
     outcome_lines,
     tiles_of,
 )
-from bootstrap.reports.content import Block, Folded, Pair, Paragraph, Report, Section, pair
-from bootstrap.reports.figures import Axis, Figure, one_panel, stacked
+from bootstrap.reports.content import Block, Folded, Paragraph, Report, Section, pair
+from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
-from bootstrap.reports.parts.errors import DEFINITIONS, kinds_figure
+from bootstrap.reports.parts.errors import DEFINITIONS, excerpt_blocks, kinds_figure, kinds_of
 from bootstrap.reports.parts.progress import stages_of
-from bootstrap.reports.run_report import details, environment_of, settings_of
+from bootstrap.reports.parts.scores import scores_figure
+from bootstrap.reports.run_report import details, environment_of, run_report, settings_of
 from bootstrap.reports.tables import Column, Table, columns
 from corpus.error_analysis import ERROR_KINDS
+from corpus.errors import InputError, shown
 
 _SCORED = "validation documents"
 
 
-def group_report(groups: Sequence[GroupRecord]) -> Report:
-    """Build the report of groups of runs.
+def report_of(groups: Sequence[GroupRecord], *, show_text: bool = False) -> Report:
+    """Build the report of one run, or that of several on one axis.
 
     Groups that are scored on other documents or classes are in parts of their own.
 
     Parameters
     ----------
     groups : sequence of GroupRecord
-        The groups; each is compared with the first of its part.
+        The groups, of which there is at least one; each is compared with the first of its part.
+    show_text : bool
+        Whether errors are shown in the text of notes; of one run only.
+
+    Raises
+    ------
+    InputError
+        If the text of several runs is requested, or if it cannot be read.
     """
-    parts = comparable_parts(groups)
-    number = sum(len(group.records) for group in groups)
-    sections: list[Section] = []
-    for place, part in enumerate(parts, 1):
-        alone = len(parts) == 1
-        sections += [
-            section
-            if alone
-            else Section(
-                f"Part {place}: {section.title}",
-                tuple(
-                    _renamed(block, f"-{place}") if place > 1 else block for block in section.blocks
-                ),
-            )
-            for section in _sections(part)
-        ]
-    sections.append(Section("Details", _details(groups)))
+    if record := _only_record(groups):
+        return run_report(record, excerpt_blocks(record) if show_text else ())
+    if show_text:
+        raise InputError("--show-text shows the errors of one run; name one run")
+    parts, number = comparable_parts(groups), sum(len(group.records) for group in groups)
+    sections = [
+        Section(title if len(parts) == 1 else f"Part {place}: {title}", blocks)
+        for place, part in enumerate(parts, 1)
+        for title, blocks in _sections(part).items()
+    ]
     return Report(
         title=f"{number} runs" if len(groups) == number else f"{len(groups)} groups of runs",
         subtitle=", ".join(
@@ -60,27 +61,62 @@ def group_report(groups: Sequence[GroupRecord]) -> Report:
             for group in groups
         ),
         outcome=_outcome(parts),
-        tiles=tiles_of(compare(results_of(groups))) if len(parts) == 1 else (),
-        sections=tuple(sections),
+        tiles=tiles_of(compare(_results(groups))) if len(parts) == 1 else (),
+        sections=(*sections, Section("Details", _details(groups))),
     )
 
 
-def results_of(groups: Sequence[GroupRecord], *, test: bool = False) -> list[RunResult]:
-    """Return the runs of groups as they are compared: on validation, or on test documents."""
-    return [
-        record.result_on_test(group.name) if test else record.result(group.name)
-        for group in groups
-        for record in group.records
-    ]
+def _only_record(groups: Sequence[GroupRecord]) -> RunRecord | None:
+    return groups[0].records[0] if len(groups) == len(groups[0].records) == 1 else None
 
 
-def scores_of_groups(groups: Sequence[GroupRecord], axis: str) -> Figure:
-    """Build the figure of the scores of groups on an axis of `bootstrap.reports.figures.AXES`."""
-    return curves_figure(results_of(groups), _SCORED, axis)
+def figure_of(groups: Sequence[GroupRecord], name: str, axis: str = "iteration") -> Figure | Matrix:
+    """Return a figure of the report of groups of runs.
+
+    Parameters
+    ----------
+    groups : sequence of GroupRecord
+        The groups.
+    name : str
+        The name of a figure.
+    axis : {"iteration", "documents", "tokens"}
+        The horizontal axis, if the figure is ``"scores"``.
+
+    Raises
+    ------
+    InputError
+        If the report has no such figure.
+    """
+    record = _only_record(groups)
+    if name == "scores":  # the page has other axes only where they differ
+        if record:
+            return scores_figure(record, axis)
+        return curves_figure(_results(groups), _SCORED, axis)
+    what = f"{shown(record.run.folder)} has" if record else "several runs have"
+    return named_figure(report_of(groups), name, axis, what)
+
+
+def named_figure(report: Report, name: str, axis: str, what: str) -> Figure | Matrix:
+    """Return a figure of a report; see `figure_of`. `what` begins the line of an error."""
+    if axis != "iteration" and name != "scores":
+        raise InputError(f"--axis {axis} is for --what scores only; the axis of {name} is fixed")
+    wanted = name if axis == "iteration" else f"{name}-{axis}"
+    if wanted not in report.figures:
+        raise InputError(f"{what} no figure {shown(wanted)}; there are {', '.join(report.figures)}")
+    return report.figures[wanted]
+
+
+def _results(groups: Sequence[GroupRecord]) -> list[RunResult]:
+    """Return the runs of groups as they are compared on validation."""
+    return [record.result(group.name) for group in groups for record in group.records]
+
+
+def _records(groups: Sequence[GroupRecord]) -> list[RunRecord]:
+    return [record for group in groups for record in group.records]
 
 
 def _outcome(parts: Sequence[Sequence[GroupRecord]]) -> tuple[str, ...]:
-    lines = [line for part in parts for line in outcome_lines(compare(results_of(part)), _SCORED)]
+    lines = [line for part in parts for line in outcome_lines(compare(_results(part)), _SCORED)]
     if len(parts) > 1:
         first = (
             f"The runs are scored on {len(parts)} different sets of validation documents or "
@@ -88,57 +124,44 @@ def _outcome(parts: Sequence[Sequence[GroupRecord]]) -> tuple[str, ...]:
             "compared."
         )
         lines = [first, *lines]
-    records = [record for part in parts for group in part for record in group.records]
+    records = [record for part in parts for record in _records(part)]
     if unfinished := [record.name for record in records if not record.is_finished]:
         lines.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
     return tuple(lines)
 
 
-def _sections(groups: Sequence[GroupRecord]) -> list[Section]:
+def _sections(groups: Sequence[GroupRecord]) -> dict[str, tuple[Block, ...]]:
     """Return the sections of comparable groups."""
-    record, results = groups[0].records[0], results_of(groups)
+    record, results = groups[0].records[0], _results(groups)
     scored = (
         f"Scored on {len(record.counts[0].ids):,} validation documents with "
         f"{len(record.rows[0].classes)} classes; each half is scored with the iteration that the "
         "other half selected."
     )
     comparison, *others = comparison_sections(results, compare(results), _SCORED)
-    sections = [Section(comparison.title, (Paragraph(scored), *comparison.blocks)), *others]
+    sections: dict[str, tuple[Block, ...]] = {
+        comparison.title: (Paragraph(scored), *comparison.blocks),
+        **{section.title: section.blocks for section in others},
+    }
     if record.test:
-        tested = results_of(groups, test=True)
+        tested = [run.result_on_test(group.name) for group in groups for run in group.records]
         text = "The test documents chose nothing: no iteration and no setting may depend on them."
         blocks = comparison_pair(tested, compare(tested), "test documents", name="test")
-        sections.append(Section("Test", (Paragraph(text), *blocks)))
+        sections["Test"] = (Paragraph(text), *blocks)
     if errors := _errors(groups):
-        sections.append(Section("Errors", errors))
-    return [*sections, Section("Time", _seconds(groups))]
-
-
-def _renamed(block: Block, suffix: str) -> Block:
-    """Return a block whose figures and tables have other names, which are unique in a report."""
-    match block:
-        case Table():
-            return replace(block, name=block.name + suffix)
-        case Pair():
-            table = block.table and replace(block.table, name=block.table.name + suffix)
-            return Pair(replace(block.figure, name=block.figure.name + suffix), table)
-        case Folded():
-            return Folded(block.title, tuple(_renamed(inner, suffix) for inner in block.blocks))
-        case _:
-            return block
+        sections["Errors"] = errors
+    return {**sections, "Time": _seconds(groups)}
 
 
 def _errors(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
     """Return the errors by kind, per run of each group; nothing if some were not recorded."""
     means = []
     for group in groups:
-        total: Counter[str] = Counter()
-        for record in group.records:
-            kinds = record.error_kinds[record.best]
-            if kinds is None:
-                return ()
-            total.update(kinds)
-        means.append(Counter({kind: total[kind] / len(group.records) for kind in total}))
+        errors = [record.errors[record.best] for record in group.records]
+        if None in errors:
+            return ()
+        total = sum((kinds_of(of_run or ()) for of_run in errors), Counter[str]())
+        means.append(Counter({kind: total[kind] / len(errors) for kind in total}))
     figure = kinds_figure(
         "errors",
         "Errors by kind",
@@ -159,8 +182,9 @@ def _errors(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
 
 
 def _seconds(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    records = [record for group in groups for record in group.records]
-    stages = tuple(dict.fromkeys(stage for record in records for stage in stages_of(record)))
+    stages = tuple(
+        dict.fromkeys(stage for record in _records(groups) for stage in stages_of(record))
+    )
     means = [
         [
             sum(row.seconds.get(stage, 0) for record in group.records for row in record.rows)
@@ -188,7 +212,7 @@ def _seconds(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
 
 
 def _details(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    records = [record for group in groups for record in group.records]
+    records = _records(groups)
     return (
         _differing("settings", "Settings that differ", records, [*map(settings_of, records)]),
         _differing("versions", "Versions that differ", records, [*map(environment_of, records)]),
@@ -200,8 +224,8 @@ def _differing(
     name: str, title: str, records: Sequence[RunRecord], values: Sequence[Mapping[str, str]]
 ) -> Table:
     """Build the table of the names whose values are not those of all runs."""
-    keys = dict.fromkeys(key for each in values for key in each)
-    rows = [(key, *(each.get(key, "") for each in values)) for key in keys]
+    keys = dict.fromkeys(key for of_run in values for key in of_run)
+    rows = [(key, *(of_run.get(key, "") for of_run in values)) for key in keys]
     differing = tuple(row for row in rows if len(set(row[1:])) > 1)
     titles = columns("text", name, *(record.name for record in records))
     return Table(name, title, titles, differing, caption="" if differing else "There are none.")

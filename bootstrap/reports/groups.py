@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,9 +12,11 @@ import numpy as np
 from bootstrap.reports.comparison import Point, RunResult, total_of
 from bootstrap.reports.estimates import ScoreEstimates, estimate_scores
 from bootstrap.runs.folder import Run
-from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.outcome import Outcome, held_out_counts
-from bootstrap.runs.records import DocumentCounts, RunError, TaggingError
+from bootstrap.runs.records import DocumentCounts, RunError
+from bootstrap.self_training.stopping import best_iteration
+from corpus.error_analysis import EntityError
 from corpus.errors import InputError, shown
 
 
@@ -52,10 +52,6 @@ class RunRecord:
         Its folder.
     rows : tuple of IterationMetrics
         Its iterations, of which there is at least one.
-    counts : tuple of DocumentCounts
-        The counts of each iteration in the validation documents.
-    outcome : Outcome
-        Its gain.
     test : mapping of int to DocumentCounts
         The counts in the test documents, of the iterations that have some; empty unless requested.
     """
@@ -63,8 +59,6 @@ class RunRecord:
     name: str
     run: Run
     rows: tuple[IterationMetrics, ...]
-    counts: tuple[DocumentCounts, ...]
-    outcome: Outcome
     test: Mapping[int, DocumentCounts] = field(default_factory=dict)
 
     @classmethod
@@ -89,24 +83,45 @@ class RunRecord:
         rows = tuple(run.metrics())
         if not rows:
             raise RunError(f"{shown(run.folder)} has no finished iteration yet")
-        counts = tuple(run.validation_counts(row.iteration) for row in rows)
-        outcome = run.outcome()
-        return cls(name, run, rows, counts, outcome, _test(run, rows, outcome) if test else {})
+        if not test:
+            return cls(name, run, rows)
+        tested = {row.iteration: run.test_counts(row.iteration) for row in rows}
+        record = cls(
+            name, run, rows, {number: counts for number, counts in tested.items() if counts}
+        )
+        if record.best not in record.test:
+            raise RunError(
+                f"{shown(run.folder)} has no scores on test documents: its best iteration, "
+                f"{record.best}, has no test.parquet"
+            )
+        return record
 
-    @property
+    @cached_property
     def best(self) -> int:
         """The number of the best iteration."""
-        return self.outcome.iteration
+        return best_iteration(f1_of(self.rows))
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The gain of the run."""
+        return self.run.outcome()
 
     @property
     def is_finished(self) -> bool:
         """Whether the run has stopped by itself."""
         return self.outcome.stopped is not None
 
+    @cached_property
+    def counts(self) -> tuple[DocumentCounts, ...]:
+        """The counts of each iteration in the validation documents."""
+        return tuple(self.run.validation_counts(row.iteration) for row in self.rows)
+
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes of the validation documents, and others that were predicted."""
-        return tuple(sorted({*self.rows[0].classes}.union(*(each.classes for each in self.counts))))
+        return tuple(
+            sorted({*self.rows[0].classes, *(c for part in self.counts for c in part.classes)})
+        )
 
     @cached_property
     def estimates(self) -> Mapping[int, dict[str, ScoreEstimates]]:
@@ -114,58 +129,59 @@ class RunRecord:
         return _Estimates(self.counts)
 
     @cached_property
-    def errors(self) -> list[TaggingError] | None:
-        """The errors of the best iteration; None if they were not recorded."""
-        return self.run.errors(self.best)
+    def errors(self) -> tuple[list[EntityError] | None, ...]:
+        """The errors of each iteration; None where they were not recorded."""
+        return tuple(self.run.errors(row.iteration) for row in self.rows)
 
-    @cached_property
-    def error_kinds(self) -> tuple[Counter[str] | None, ...]:
-        """The number of errors of each iteration by kind; None where they were not recorded."""
-        return tuple(self.run.error_kinds(row.iteration) for row in self.rows)
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The scores of each iteration on validation."""
+        return self._points(dict(enumerate(self.counts)))
 
     def result(self, group: str) -> RunResult:
         """Return the run as a member of a group, on validation.
 
         Each half of the documents is scored with the iteration that the other half selected.
         """
-        points = self._points(self.counts)
-        return self._result(group, points, held_out_counts(self.rows, self.counts))
+        counts = held_out_counts(self.rows, self.counts)
+        return RunResult(group, "", None, self.best, self.points, _in_order(counts), self._seconds)
 
-    def result_on_test(self, group: str) -> RunResult:
+    def result_on_test(
+        self, group: str, split: str = "", random_state: int | None = None
+    ) -> RunResult:
         """Return the run as a member of a group, on the test documents."""
-        counts = self.test[self.best]
-        return self._result(group, self._points([counts] * len(self.rows)), counts)
+        points, tested = self._points(self.test), _in_order(self.test[self.best])
+        return RunResult(group, split, random_state, self.best, points, tested, self._seconds)
 
-    def _points(self, counts: Sequence[DocumentCounts]) -> tuple[Point, ...]:
+    def _points(self, counts: Mapping[int, DocumentCounts]) -> tuple[Point, ...]:
         return tuple(
-            Point(row.iteration, row.human_documents, row.human_tokens, total_of(each), row.f1)
-            for row, each in zip(self.rows, counts, strict=True)
+            Point(row.iteration, row.human_documents, row.human_tokens, total_of(scored), row.f1)
+            for row in self.rows
+            if (scored := counts.get(row.iteration))
         )
 
-    def _result(self, group: str, points: tuple[Point, ...], counts: DocumentCounts) -> RunResult:
-        seconds = sum(sum(row.seconds.values()) for row in self.rows)
-        return RunResult(group, "", None, self.best, points, _in_order(counts), seconds)
+    @property
+    def _seconds(self) -> float:
+        return sum(sum(row.seconds.values()) for row in self.rows)
 
     @cached_property
-    def material(self) -> str:
-        """A digest of what the run is scored on: documents, classes and gold entities.
+    def material(self) -> tuple[tuple[object, ...], ...]:
+        """What the run is scored on: classes, documents, gold entities, and test documents.
 
-        Test documents are part of it if their scores are read.
+        Test documents are empty unless their scores are read.
         """
         counts = _in_order(self.counts[0])
-        digest = hashlib.blake2b(repr(sorted(self.rows[0].classes)).encode(), digest_size=16)
-        gold = {
-            name: (column[:, 0] + column[:, 2]).tolist()
+        gold = [
+            (name, *(column[:, 0] + column[:, 2]).tolist())
             for name, column in sorted(counts.classes.items())
-        }
-        gold = {name: numbers for name, numbers in gold.items() if any(numbers)}
-        digest.update(repr((counts.ids, gold, self.test_documents)).encode())
-        return digest.hexdigest()
-
-    @property
-    def test_documents(self) -> tuple[str, ...]:
-        """The test documents whose scores are read, in the order of their ids."""
-        return tuple(sorted(self.test[self.best].ids)) if self.test else ()
+        ]
+        tested = tuple(sorted(self.test[self.best].ids)) if self.test else ()
+        return (
+            tuple(sorted(self.rows[0].classes)),
+            counts.ids,
+            tested,
+            tuple(numbers for numbers in gold if any(numbers[1:])),
+        )
 
 
 @dataclass(frozen=True)
@@ -174,11 +190,6 @@ class GroupRecord:
 
     name: str
     records: tuple[RunRecord, ...]
-
-    @property
-    def material(self) -> str:
-        """A digest of what the runs are scored on; see `RunRecord.material`."""
-        return self.records[0].material
 
 
 def _in_order(counts: DocumentCounts) -> DocumentCounts:
@@ -191,19 +202,6 @@ def _in_order(counts: DocumentCounts) -> DocumentCounts:
         classes={name: column[order] for name, column in counts.classes.items()},
         confidence=None,
     )
-
-
-def _test(
-    run: Run, rows: Sequence[IterationMetrics], outcome: Outcome
-) -> dict[int, DocumentCounts]:
-    """Read the counts in the test documents."""
-    counts = {row.iteration: run.test_counts(row.iteration) for row in rows}
-    if counts[outcome.iteration] is None:
-        raise RunError(
-            f"{shown(run.folder)} has no scores on test documents: its best iteration, "
-            f"{outcome.iteration}, has no test.parquet"
-        )
-    return {iteration: each for iteration, each in counts.items() if each}
 
 
 def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[GroupRecord]:
@@ -242,20 +240,21 @@ def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[Group
 
 def _difference(first: RunRecord, other: RunRecord) -> str:
     """Describe why the scores of two runs cannot be compared."""
-    if set(first.rows[0].classes) != set(other.rows[0].classes):
-        return "are scored on different classes"
-    if set(first.counts[0].ids) != set(other.counts[0].ids):
-        return "are scored on different validation documents"
-    if first.test_documents != other.test_documents:
-        return "are scored on different test documents"
-    return "are scored on different annotations of the validation documents"
+    names = (
+        "classes",
+        "validation documents",
+        "test documents",
+        "annotations of the validation documents",
+    )
+    pairs = zip(names, first.material, other.material, strict=True)
+    return f"are scored on different {next(name for name, old, new in pairs if old != new)}"
 
 
 def comparable_parts(groups: Iterable[GroupRecord]) -> list[list[GroupRecord]]:
     """Return the groups whose scores can be compared, each set in the order of its first group."""
-    parts: dict[str, list[GroupRecord]] = {}
+    parts: dict[object, list[GroupRecord]] = {}
     for group in groups:
-        parts.setdefault(group.material, []).append(group)
+        parts.setdefault(group.records[0].material, []).append(group)
     return list(parts.values())
 
 

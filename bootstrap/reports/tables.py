@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 #: What the cells of a column are: text, whole numbers, scores, signed scores, seconds, numbers of a
 #: few digits, shares, estimates with their intervals, or signed intervals alone.
@@ -44,6 +44,7 @@ class Estimate:
 
 
 Cell = str | float | int | tuple[float, float] | Estimate | None
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,33 +92,41 @@ class Table:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"{self.name}: rows of different lengths")
 
-    def with_best(self, *titles: str, lowest: bool = False) -> Self:
-        """Mark the best values of some columns, ties included."""
+    @classmethod
+    def from_items(
+        cls,
+        name: str,
+        title: str,
+        items: Iterable[_Row],
+        columns: Sequence[tuple[str, Kind, Callable[[_Row], Cell]]],
+        caption: str = "",
+    ) -> Self:
+        """Build a table with a row for each item: columns have a title, a kind and a cell of it."""
+        titles = tuple(Column(title, kind) for title, kind, _ in columns)
+        rows = tuple(tuple(cell(item) for _, _, cell in columns) for item in items)
+        return cls(name, title, titles, rows, caption=caption)
+
+    def with_best(self, *titles: str) -> Self:
+        """Mark the highest values of some columns, ties included."""
         marked = set(self.marked)
         for place, column in enumerate(self.columns):
             cells = [row[place] for row in self.rows]
             values = [cell.value if isinstance(cell, Estimate) else cell for cell in cells]
             known = [value for value in values if isinstance(value, int | float)]
             if column.title in titles and len(known) > 1:
-                best = min(known) if lowest else max(known)
-                marked |= {(row, place) for row, value in enumerate(values) if value == best}
+                marked |= {(row, place) for row, value in enumerate(values) if value == max(known)}
         return replace(self, marked=frozenset(marked))
 
     def only(self, *titles: str) -> Self:
         """Return the table with some of its columns, in this order; others are ignored."""
-        places = [
-            place for title in titles for place, column in enumerate(self.columns)
-            if column.title == title
-        ]  # fmt: skip
-        return self._with_columns(places)
+        present = [column.title for column in self.columns]
+        return self._with_columns([present.index(title) for title in titles if title in present])
 
     def without_empty(self) -> Self:
         """Return the table without columns that have no known cell."""
-        kept = [
-            not self.rows or any(row[place] is not None for row in self.rows)
-            for place in range(self.width)
-        ]
-        return self._with_columns([place for place, is_kept in enumerate(kept) if is_kept])
+        places = range(self.width)
+        kept = [place for place in places if any(row[place] is not None for row in self.rows)]
+        return self._with_columns(kept if self.rows else places)
 
     @property
     def width(self) -> int:
@@ -170,11 +179,9 @@ def table_csv(table: Table) -> str:
         if column.kind in ("interval", "estimate"):
             titles += [f"{column.title} (low)", f"{column.title} (high)"]
     writer.writerow(map(_harmless, titles))
+    kinds = [column.kind for column in table.columns]
     for row in table.rows:
-        cells: list[str | float] = []
-        for column, value in zip(table.columns, row, strict=True):
-            cells += _csv_cells(value, column.kind)
-        writer.writerow(cells)
+        writer.writerow([part for cell in map(_csv_cells, row, kinds) for part in cell])
     return file.getvalue()
 
 

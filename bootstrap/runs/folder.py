@@ -12,7 +12,6 @@ import contextlib
 import importlib.metadata
 import platform
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,16 +35,15 @@ from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.records import (
     DocumentCounts,
     RunError,
-    TaggingError,
     documents_table,
     errors_table,
     load_documents,
-    load_error_kinds,
     load_errors,
     read_table,
 )
 from bootstrap.selection import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
+from corpus.error_analysis import EntityError
 from corpus.errors import InputError
 from corpus.scores import ConfusionCounts
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
@@ -310,7 +308,7 @@ class Run:
         *,
         baseline: DocumentCounts | None = None,
         queried: ChosenDocuments | None = None,
-        errors: Sequence[TaggingError] | None = None,
+        errors: Sequence[EntityError] | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
 
@@ -328,7 +326,7 @@ class Run:
             Those of the seed alone, if this is iteration 0 and its model is another one.
         queried : ChosenDocuments, optional
             The documents that were annotated in this iteration.
-        errors : sequence of TaggingError, optional
+        errors : sequence of EntityError, optional
             The errors of the model on the validation documents.
         """
         if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
@@ -339,7 +337,7 @@ class Run:
         tables = {
             SELECTED: documents_table(selected, iteration),
             VALIDATION: validation.to_table(),
-            ERRORS: None if errors is None else errors_table(errors),
+            ERRORS: None if errors is None else errors_table(errors, validation.ids),
             QUERIED: documents_table(queried, iteration) if queried else None,
             BASELINE: baseline.to_table() if baseline else None,
         }
@@ -392,15 +390,10 @@ class Run:
         path = self.iteration_folder(iteration) / TEST
         write_atomically(path, table_bytes(counts.to_table()))
 
-    def errors(self, iteration: int) -> list[TaggingError] | None:
+    def errors(self, iteration: int) -> list[EntityError] | None:
         """Read the errors of an iteration on the validation documents, if they were recorded."""
         path = self.iteration(iteration).file(ERRORS)
         return load_errors(path) if path else None
-
-    def error_kinds(self, iteration: int) -> Counter[str] | None:
-        """Count the errors of an iteration by kind, if they were recorded."""
-        path = self.iteration(iteration).file(ERRORS)
-        return load_error_kinds(path) if path else None
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""

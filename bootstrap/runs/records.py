@@ -5,11 +5,10 @@ Counts and errors hold no text.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,13 @@ import pyarrow as pa
 from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.error_analysis import EntityError, Mention, entity_errors
+from corpus.error_analysis import EntityError, Mention
 from corpus.errors import InputError
-from corpus.evaluation import GoldBatch
 from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
 from corpus.storage import tables
 from corpus.storage.tables import ChangedTableError
 from corpus.tags import UNKNOWN
-from taggers.base import Tagging
 
 _COUNTS = ConfusionCounts._fields
 _MENTION = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("label", pa.large_string())])
@@ -233,46 +230,32 @@ class DocumentCounts:
             raise InputError(f"{path} is damaged: it is not a table of counts") from None
 
 
-class TaggingError(NamedTuple):
-    """An error in a validation document: offsets and classes, without any text.
+def errors_table(errors: Sequence[EntityError], ids: Sequence[str]) -> pa.Table:
+    """Return a table with a row for each error; the absent entity of an error is null.
 
     Parameters
     ----------
-    id : str
-        The document.
-    error : EntityError
-        The entities; its `row` is the index of the document.
+    errors : sequence of EntityError
+        The errors.
+    ids : sequence of str
+        The ids of all documents.
     """
-
-    id: str
-    error: EntityError
-
-
-def tagging_errors(validation: GoldBatch, tagging: Tagging) -> list[TaggingError]:
-    """Return the errors of a tagging of the validation documents."""
-    predicted = validation.batch.with_tags(tagging.tags, tagging.labels)
-    ids = validation.batch.ids.to_pylist()
-    return [TaggingError(ids[error.row], error) for error in entity_errors(validation, predicted)]
-
-
-def errors_table(errors: Sequence[TaggingError]) -> pa.Table:
-    """Return a table with a row for each error; the absent entity of an error is null."""
     return pa.Table.from_pylist(
         [
             {
                 "row": error.row,
-                "id": name,
+                "id": ids[error.row],
                 "kind": error.kind,
                 "gold": error.gold._asdict() if error.gold else None,
                 "predicted": error.predicted._asdict() if error.predicted else None,
             }
-            for name, error in errors
+            for error in errors
         ],
         schema=_ERRORS,
     )
 
 
-def load_errors(path: Path) -> list[TaggingError]:
+def load_errors(path: Path) -> list[EntityError]:
     """Read the errors of an iteration.
 
     Raises
@@ -280,19 +263,9 @@ def load_errors(path: Path) -> list[TaggingError]:
     InputError
         If the file is missing or damaged.
     """
-    rows = read_table(path).to_pylist()
     try:
-        return [TaggingError(row["id"], _error_from(row)) for row in rows]
+        return [_error_from(row) for row in read_table(path).to_pylist()]
     except (KeyError, ValueError, TypeError):
-        raise InputError(f"{path} is damaged: it is not a table of errors") from None
-
-
-def load_error_kinds(path: Path) -> Counter[str]:
-    """Count the errors of an iteration by kind; see `load_errors` for errors."""
-    table = read_table(path)
-    try:
-        return Counter(table["kind"].to_pylist())
-    except KeyError:
         raise InputError(f"{path} is damaged: it is not a table of errors") from None
 
 

@@ -10,18 +10,19 @@ from bootstrap.advice.advice import advise, read_advice, save_advice
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import LabelledNotes, Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
-from bootstrap.reports.writing import write_run_page
+from bootstrap.reports.page import write_run_page
 from bootstrap.runs.active_rounds import RoundLimits
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import LoopParts, keep_model
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
-from bootstrap.runs.records import DocumentCounts, tagging_errors
+from bootstrap.runs.records import DocumentCounts
 from bootstrap.selection import uses_lists
 from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
 from bootstrap.self_training.state import Views
 from corpus.batch import Batch
+from corpus.error_analysis import entity_errors
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch, score_batches
 from corpus.kernels.compiled import warm_up
@@ -108,6 +109,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
         limits.kappas.append(metrics.kappa)
     keep_model(run, iteration, model.tagger)
     batch = notes.validation.batch
+    predicted = batch.with_tags(model.tagging.tags, model.tagging.labels)
     run.close_iteration(
         iteration,
         concatenated(step.labelling.selected) if step.labelling else None,
@@ -115,7 +117,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
         DocumentCounts.from_scores(batch, model.scores, model.tagging.confidence),
         baseline=_baseline(step, batch),
         queried=queried,
-        errors=tagging_errors(parts.validation, model.tagging),
+        errors=entity_errors(parts.validation, predicted),
     )
     _write_page(run)
     return metrics

@@ -19,10 +19,10 @@ from bootstrap.reports.exports import (
     save_runs,
     write_events,
 )
+from bootstrap.reports.group_report import figure_of, named_figure, report_of
 from bootstrap.reports.groups import RunRecord, load_groups, parse_groups, require_comparable
 from bootstrap.reports.page import page_of
 from bootstrap.reports.tables import table_csv
-from bootstrap.reports.writing import figure_of, named_figure, report_of
 from corpus.errors import InputError, shown
 
 

@@ -104,7 +104,10 @@ def confidence_blocks(record: RunRecord) -> tuple[Block, ...]:
 
 
 def _calibration(groups: Sequence[Calibration], iteration: int) -> tuple[Figure, Table]:
-    intervals = [share_interval(group.right, group.documents) or (0.0, 1.0) for group in groups]
+    shares = [
+        Estimate(group.share, share_interval(group.right, group.documents)) for group in groups
+    ]
+    confidence = tuple(group.confidence for group in groups)
     figure = Figure(
         "calibration",
         f"Calibration on validation in iteration {iteration}",
@@ -113,54 +116,39 @@ def _calibration(groups: Sequence[Calibration], iteration: int) -> tuple[Figure,
         Axis("mean confidence", low=0.0, high=1.0),
         Axis("documents without an error", low=0.0, high=1.0, percent=True),
         one_panel(
-            Series(
-                "validation documents",
-                tuple(group.confidence for group in groups),
-                tuple(group.share for group in groups),
-                "points",
-                0,
-                low=tuple(low for low, _ in intervals),
-                high=tuple(high for _, high in intervals),
-            ),
+            Series.from_values("validation documents", shares, confidence, mark="points"),
             Series("confidence = share", (0.0, 1.0), (0.0, 1.0), "guide", 6),
         ),
     )
-    titles = (
-        Column("confidence"),
-        Column("documents", "count"),
-        Column("mean confidence", "score"),
-        Column("without an error", "count"),
-        Column("share", "estimate"),
+    table = Table.from_items(
+        "calibration",
+        "Calibration",
+        list(zip(groups, shares, strict=True)),
+        [
+            ("confidence", "text", lambda row: f"{row[0].low:.1f} to {row[0].high:.1f}"),
+            ("documents", "count", lambda row: row[0].documents),
+            ("mean confidence", "score", lambda row: row[0].confidence),
+            ("without an error", "count", lambda row: row[0].right),
+            ("share", "estimate", lambda row: row[1]),
+        ],
     )
-    cells = tuple(
-        (
-            f"{group.low:.1f} to {group.high:.1f}",
-            group.documents,
-            group.confidence,
-            group.right,
-            Estimate(group.share, interval),
-        )
-        for group, interval in zip(groups, intervals, strict=True)
-    )
-    return figure, Table("calibration", "Calibration", titles, cells)
+    return figure, table
 
 
 def histograms_figure(rows: Sequence[IterationMetrics]) -> Figure:
     """Build the histograms of the confidence of the documents that iterations tagged."""
-    names = tuple(rows[0].histogram)
     panels = []
     for row in spread_out(rows):
-        shares = tuple(count / row.tagged for count in row.histogram.values())
+        shares = [count / row.tagged for count in row.histogram.values()]
         title = f"iteration {row.iteration}: {row.tagged:,} documents" if len(rows) > 1 else ""
-        series = Series("tagged documents", tuple(range(len(names))), shares, "bars", 0)
-        panels.append(Panel(title, (series,)))
+        panels.append(Panel(title, (Series.from_values("tagged documents", shares, mark="bars"),)))
     return Figure(
         "confidence",
         "Confidence of the tagged documents",
         "Share of the documents that an iteration tagged, by the confidence of the model that "
         "tagged them. Each bar begins at its number and is 0.05 wide."
         + (f" Of {len(rows)} iterations, {HISTOGRAMS} are shown." * (len(rows) > HISTOGRAMS)),
-        Axis("confidence", names=names),
+        Axis("confidence", names=tuple(rows[0].histogram)),
         Axis("documents", low=0.0, percent=True),
         tuple(panels),
     )
@@ -168,18 +156,15 @@ def histograms_figure(rows: Sequence[IterationMetrics]) -> Figure:
 
 def spread_out(rows: Sequence[IterationMetrics]) -> list[IterationMetrics]:
     """Return at most `HISTOGRAMS` of some iterations: the first, the last and some between."""
-    number = min(len(rows), HISTOGRAMS)
-    places = np.linspace(0, len(rows) - 1, number).round().astype(np.int64)
+    places = np.linspace(0, len(rows) - 1, min(len(rows), HISTOGRAMS)).round().astype(np.int64)
     return [rows[place] for place in places.tolist()]
 
 
 def _histograms_table(rows: Sequence[IterationMetrics]) -> Table:
+    iterations = columns("count", *(f"iteration {row.iteration}" for row in rows))
     return Table(
         "confidence",
         "Tagged documents by confidence",
-        (
-            Column("confidence from"),
-            *columns("count", *(f"iteration {row.iteration}" for row in rows)),
-        ),
+        (Column("confidence from"), *iterations),
         tuple((name, *(row.histogram.get(name, 0) for row in rows)) for name in rows[0].histogram),
     )

@@ -1,33 +1,42 @@
-"""Errors of a run by kind and class, and its confusion matrix."""
+"""Errors of a run by kind and class, its confusion matrix, and errors in their text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from bootstrap.reports.content import Block, Folded, Paragraph, pair
+from bootstrap.config.configuration import load_configuration
+from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.splits import read_labelled
+from bootstrap.reports.content import Block, Excerpt, Folded, Paragraph, pair
 from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import iteration_names
 from bootstrap.reports.tables import Cell, Column, Table, columns
-from bootstrap.runs.records import TaggingError
+from bootstrap.runs.folder import Run
+from bootstrap.runs.records import RunError
 from corpus.error_analysis import ERROR_KINDS, EntityError
+from corpus.errors import shown
 
 #: The name of the absent side of a missed or spurious entity.
 NONE = "(none)"
-#: What the kinds of errors are, in words.
+#: The kinds of errors, in words.
 DEFINITIONS = (
     "Missed: no predicted entity overlaps it. Spurious: it overlaps no gold entity. Wrong class: "
     "an overlapping entity has another class. Wrong border: the class is right and the offsets "
     "are not. Each entity is paired with one other at most."
 )
+#: The number of errors of a kind and class that are shown, and the characters around each.
+EXAMPLES, CONTEXT = 5, 60
+_SPLIT = "validation"
 
 
 def error_blocks(record: RunRecord, excerpts: Sequence[Block] = ()) -> tuple[Block, ...]:
     """Return the errors of a run, and those with their text if the user has asked for it."""
-    errors = record.errors
+    errors = record.errors[record.best]
     if errors is None:
         return (Paragraph("The errors of this run were not recorded.", is_note=True),)
     kinds = pair(*_by_iteration(record))
@@ -39,18 +48,23 @@ def error_blocks(record: RunRecord, excerpts: Sequence[Block] = ()) -> tuple[Blo
     )
 
 
-def class_of(error: EntityError) -> str:
+def kinds_of(errors: Sequence[EntityError]) -> Counter[str]:
+    """Count errors by kind."""
+    return Counter(error.kind for error in errors)
+
+
+def _class_of(error: EntityError) -> str:
     """Return the class that an error counts for: that of the gold entity, if there is one."""
     mention = error.gold or error.predicted
     assert mention is not None
     return mention.label
 
 
-def _errors_by_class(errors: Iterable[TaggingError]) -> dict[str, Counter[str]]:
+def _errors_by_class(errors: Sequence[EntityError]) -> dict[str, Counter[str]]:
     """Count errors by class and kind, classes with the most errors first."""
     by_class: dict[str, Counter[str]] = {}
-    for _, error in errors:
-        by_class.setdefault(class_of(error), Counter())[error.kind] += 1
+    for error in errors:
+        by_class.setdefault(_class_of(error), Counter())[error.kind] += 1
     return dict(sorted(by_class.items(), key=lambda item: (-item[1].total(), item[0])))
 
 
@@ -58,39 +72,31 @@ def kinds_figure(
     name: str, title: str, caption: str, places: Axis, counts: Sequence[Counter[str]]
 ) -> Figure:
     """Build a figure of errors by kind; places with a name are rows, and iterations are not."""
-    return Figure(
-        name,
-        title,
-        caption,
-        places,
-        Axis("errors on validation", low=0.0, whole=True),
-        one_panel(*stacked(ERROR_KINDS, [[each[kind] for each in counts] for kind in ERROR_KINDS])),
-        rows=places.title != "iteration",
-    )
+    columns = [[kinds[kind] for kinds in counts] for kind in ERROR_KINDS]
+    values, is_rows = Axis("errors on validation", low=0.0, whole=True), places.title != "iteration"
+    panels = one_panel(*stacked(ERROR_KINDS, columns))
+    return Figure(name, title, caption, places, values, panels, rows=is_rows)
 
 
-def _errors_figure(record: RunRecord, errors: Sequence[TaggingError]) -> Figure | None:
+def _errors_figure(record: RunRecord, errors: Sequence[EntityError]) -> Figure | None:
     by_class = _errors_by_class(errors)
-    title, classes = f"Errors of each class in iteration {record.best}", tuple(by_class)
-    axis = Axis("class", names=classes)
-    if not errors:
+    if not by_class:
         return None
+    title, axis = f"Errors of each class in iteration {record.best}", Axis("class", tuple(by_class))
     return kinds_figure("errors", title, DEFINITIONS, axis, [*by_class.values()])
 
 
-def errors_table(record: RunRecord, errors: Sequence[TaggingError]) -> Table:
+def errors_table(record: RunRecord, errors: Sequence[EntityError]) -> Table:
     """Build the table of errors by class."""
     by_class, estimates = _errors_by_class(errors), record.estimates[record.best]
-    names = [*by_class, *sorted({name for name in estimates if name} - set(by_class))]
     rows: list[tuple[Cell, ...]] = []
     totals = np.zeros(2 + len(ERROR_KINDS), np.int64)
-    for name in names:
-        counts: Counter[str] = by_class.get(name, Counter())
-        right = estimates[name].counts.true_positives if name in estimates else 0
-        gold = estimates[name].gold if name in estimates else 0
-        row = [gold, right, *(counts[kind] for kind in ERROR_KINDS)]
-        totals += row
-        rows.append((name, *row))
+    for name in [*by_class, *sorted({name for name in estimates if name} - set(by_class))]:
+        counts, scores = by_class.get(name, Counter[str]()), estimates.get(name)
+        known = (scores.gold, scores.counts.true_positives) if scores else (0, 0)
+        numbers = [*known, *(counts[kind] for kind in ERROR_KINDS)]
+        totals += numbers
+        rows.append((name, *numbers))
     return Table(
         "errors",
         "Errors of each class",
@@ -102,7 +108,7 @@ def errors_table(record: RunRecord, errors: Sequence[TaggingError]) -> Table:
 
 def _by_iteration(record: RunRecord) -> tuple[Figure | None, Table | None]:
     """Return the errors of each iteration; nothing if they were not recorded."""
-    counts = [each for each in record.error_kinds if each is not None]
+    counts = [kinds_of(errors) for errors in record.errors if errors is not None]
     if len(counts) < max(len(record.rows), 2):
         return None, None
     figure = kinds_figure(
@@ -117,23 +123,23 @@ def _by_iteration(record: RunRecord) -> tuple[Figure | None, Table | None]:
         "Errors of each iteration",
         columns("count", "iteration", *ERROR_KINDS, "all"),
         tuple(
-            (row.iteration, *(each[kind] for kind in ERROR_KINDS), each.total())
-            for row, each in zip(record.rows, counts, strict=True)
+            (row.iteration, *(kinds[kind] for kind in ERROR_KINDS), kinds.total())
+            for row, kinds in zip(record.rows, counts, strict=True)
         ),
         frozenset({(record.best, 0)}),
     )
     return figure, table
 
 
-def confusion(record: RunRecord, errors: Sequence[TaggingError]) -> tuple[Matrix, Table]:
+def _sides_of(error: EntityError) -> tuple[str, str]:
+    """Return the gold and the predicted class of an error."""
+    gold, predicted = (side.label if side else NONE for side in (error.gold, error.predicted))
+    return gold, predicted
+
+
+def confusion(record: RunRecord, errors: Sequence[EntityError]) -> tuple[Matrix, Table]:
     """Build the confusion matrix of the best iteration, and the table of what is confused."""
-    pairs = Counter(
-        (
-            error.gold.label if error.gold else NONE,
-            error.predicted.label if error.predicted else NONE,
-        )
-        for _, error in errors
-    )
+    pairs = Counter(map(_sides_of, errors))
     for name, scores in record.estimates[record.best].items():
         if name:
             pairs[name, name] += scores.counts.true_positives
@@ -151,3 +157,84 @@ def confusion(record: RunRecord, errors: Sequence[TaggingError]) -> tuple[Matrix
     confused = [(*sides, number) for sides, number in pairs.most_common() if sides[0] != sides[1]]
     titles = (Column("gold"), Column("predicted"), Column("entities", "count"))
     return matrix, Table("confusion", "Confused classes", titles, tuple(confused))
+
+
+# Errors in their text
+
+
+def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return the first errors of each kind and class in the best iteration, with their text.
+
+    Raises
+    ------
+    RunError
+        If the errors were not recorded, or if a file of the validation documents has changed.
+    InputError
+        If the files cannot be read.
+    """
+    errors = record.errors[record.best]
+    if errors is None:
+        raise RunError(f"{shown(record.run.folder)} has not recorded its errors; begin a new run")
+    texts, ids = _validation_texts(record.run), record.counts[record.best].ids
+    excerpts: dict[str, list[Block]] = {}
+    number: Counter[tuple[str, str]] = Counter()
+    for error in errors:
+        key = (error.kind, _class_of(error))
+        number[key] += 1
+        if number[key] <= EXAMPLES:
+            name = ids[error.row]
+            excerpts.setdefault(error.kind, []).append(excerpt_of(name, error, texts[name]))
+    note = (
+        "This page contains text of notes and is as private as they are. Underlined: gold; shaded: "
+        f"predicted. At most {EXAMPLES} errors of a kind and class are shown."
+    )
+    folded = (
+        Folded(kind.capitalize(), tuple(excerpts[kind])) for kind in ERROR_KINDS if kind in excerpts
+    )
+    return (Paragraph(note, is_note=True), *folded)
+
+
+def _validation_texts(run: Run) -> Mapping[str, str]:
+    """Read the texts of the validation documents, whose files must not have changed, by id."""
+    configuration = load_configuration(run.config_file)
+    before, now = (
+        {row["file"]: row["blake2b"] for row in table.to_pylist() if row["split"] == _SPLIT}
+        for table in (run.data(), fingerprint(configuration.data, splits=(_SPLIT,)))
+    )
+    for file in {**before, **now}:
+        if before.get(file) != now.get(file):
+            raise RunError(
+                f"{shown(run.folder)}: validation file {shown(file)} has changed since the run was "
+                "started, so that its text is not that of the errors; restore it, or leave out "
+                "--show-text"
+            )
+    notes = read_labelled(configuration.data, _SPLIT, configuration.labels)
+    return {document.id: document.text for document in notes.documents}
+
+
+def excerpt_of(name: str, error: EntityError, text: str) -> Excerpt:
+    """Return an error with the text around it.
+
+    Parameters
+    ----------
+    name : str
+        The id of its document.
+    error : EntityError
+        The error.
+    text : str
+        The text of the document.
+    """
+    sides = {"gold": error.gold, "predicted": error.predicted}
+    known = {name: mention for name, mention in sides.items() if mention}
+    first = min(mention.start for mention in known.values())
+    last = max(mention.end for mention in known.values())
+    start, end = max(first - CONTEXT, 0), min(last + CONTEXT, len(text))
+    cuts = {start, end, *(cut for mention in known.values() for cut in mention[:2])}
+    parts = []
+    for left, right in pairwise(sorted(cuts)):
+        inside = [name for name, m in known.items() if m.start <= left and right <= m.end]
+        parts.append((text[left:right], "both" if len(inside) == 2 else "".join(inside)))
+    before = [("…", "")] if start else []
+    after = [("…", "")] if end < len(text) else []
+    classes = " → ".join(_sides_of(error))
+    return Excerpt(f"{name}: {first}-{last}", classes, (*before, *parts, *after))

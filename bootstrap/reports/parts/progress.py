@@ -19,22 +19,21 @@ def _agreement(record: RunRecord) -> tuple[Figure | None, Table | None]:
     if not rows:
         return None, None
     places = tuple(row.iteration for row in rows)
-    agreement = tuple(row.agreement for row in rows)
-    kappa = tuple(row.kappa for row in rows)
+    series = (
+        Series.from_values("agreement", [row.agreement for row in rows], places),
+        Series.from_values("Cohen's kappa", [row.kappa for row in rows], places, style=1),
+    )
     figure = Figure(
         "agreement",
         "Agreement with the previous iteration",
         "Share of validation tokens with the same tag, and Cohen's kappa, which leaves out what is "
         "expected by chance. Near 1, the predictions hardly change any more.",
         iteration_axis(record),
-        score_axis("agreement", [*agreement, *kappa]),
-        one_panel(
-            Series("agreement", places, agreement, style=0),
-            Series("Cohen's kappa", places, kappa, style=1),
-        ),
+        score_axis("agreement", series),
+        one_panel(*series),
     )
     titles = (Column("iteration", "count"), *columns("score", "agreement", "kappa"))
-    cells = tuple(zip(places, agreement, kappa, strict=True))
+    cells = tuple((row.iteration, row.agreement, row.kappa) for row in rows)
     return figure, Table("agreement", "Agreement", titles, cells)
 
 
@@ -45,15 +44,14 @@ def stages_of(record: RunRecord) -> tuple[str, ...]:
 
 def _seconds(record: RunRecord) -> Pair:
     stages = stages_of(record)
+    seconds = [[row.seconds.get(stage, 0) for row in record.rows] for stage in stages]
     figure = Figure(
         "seconds",
         "Seconds of each stage",
         "Time on the clock, stage upon stage.",
         iteration_names(record),
         Axis("seconds", low=0.0),
-        one_panel(
-            *stacked(stages, [[row.seconds.get(each, 0) for row in record.rows] for each in stages])
-        ),
+        one_panel(*stacked(stages, seconds)),
     )
     table = Table(
         "seconds",

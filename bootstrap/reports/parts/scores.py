@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from bootstrap.reports.comparison import best_points
 from bootstrap.reports.content import Block, Folded, Pair, Paragraph, pair
 from bootstrap.reports.estimates import ALL, ScoreEstimates, estimate_scores
 from bootstrap.reports.figures import AXES, Axis, Figure, Panel, Series, one_panel, score_axis
@@ -23,10 +23,10 @@ def score_blocks(record: RunRecord) -> tuple[Block, ...]:
     """Return the scores of each iteration."""
     lines = [Paragraph(line) for line in decision_lines(record.rows)]
     table = iterations_table(record.rows, record.best, record.estimates).without_empty()
-    others: list[Block] = []
-    if any(row.queried for row in record.rows):
-        others = [Pair(scores_figure(record, axis)) for axis in ("documents", "tokens")]
-    return (*lines, Pair(scores_figure(record), table), *others)
+    is_active = any(row.queried for row in record.rows)
+    others = ("documents", "tokens") if is_active else ()
+    figures = [Pair(scores_figure(record, axis)) for axis in others]
+    return (*lines, Pair(scores_figure(record), table), *figures)
 
 
 def class_blocks(record: RunRecord) -> tuple[Block, ...]:
@@ -63,18 +63,6 @@ def iteration_names(record: RunRecord) -> Axis:
     return Axis("iteration", names=tuple(str(row.iteration) for row in record.rows))
 
 
-def estimates_series(
-    name: str, places: Sequence[float], estimates: Sequence[Estimate], style: int, **others: Any
-) -> Series:
-    """Return the series of scores with their intervals, if they have any."""
-    values = tuple(estimate.value for estimate in estimates)
-    series = Series(name, tuple(places), values, style=style, **others)
-    if not any(estimate.interval for estimate in estimates):
-        return series
-    ends = [estimate.interval or (None, None) for estimate in estimates]
-    return replace(series, low=tuple(low for low, _ in ends), high=tuple(high for _, high in ends))
-
-
 def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
     """Build the figure of precision, recall and F1.
 
@@ -85,39 +73,27 @@ def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
     axis : {"iteration", "documents", "tokens"}
         The horizontal axis. Of the iterations after the same annotations, the best is shown.
     """
-    by_iteration = axis == "iteration"
-    attribute = axis if by_iteration else f"human_{axis}"
-    rows = record.rows if by_iteration else best_by(record, attribute)
-    places = [getattr(row, attribute) for row in rows]
-    scores = [record.estimates[row.iteration][ALL] for row in rows]
-    notes = tuple(
-        (number, f"{scores[number].f1.value:.3f}")
-        for number, row in enumerate(rows)
-        if row.iteration == record.best
-    )
+    points = best_points(record.points, axis)
+    places = tuple(getattr(point, axis) for point in points)
+    scores = [record.estimates[point.iteration][ALL] for point in points]
+    f1, precision, recall = zip(*map(score_cells, scores), strict=True)
+    iterations = [point.iteration for point in points]
+    best = iterations.index(record.best)
     series = [
-        estimates_series("F1", places, [each.f1 for each in scores], 0, notes=notes),
-        Series("precision", tuple(places), tuple(each.precision.value for each in scores), style=1),
-        Series("recall", tuple(places), tuple(each.recall.value for each in scores), style=2),
+        Series.from_values("F1", f1, places, notes=((best, f"{f1[best].value:.3f}"),)),
+        Series.from_values("precision", [score.value for score in precision], places, style=1),
+        Series.from_values("recall", [score.value for score in recall], places, style=2),
     ]
-    ends = [end for each in series for end in (*each.values, *each.low, *each.high)]
+    by_iteration = axis == "iteration"
     return Figure(
         "scores" if by_iteration else f"scores-{axis}",
         "Scores on validation" + ("" if by_iteration else f" by {axis} annotated"),
         f"Strict entities: offsets and class match. Around F1: {_INTERVAL}. The number is the F1 "
         f"of the best iteration, {record.best}.",
         iteration_axis(record) if by_iteration else Axis(AXES[axis], whole=True),
-        score_axis("score", ends),
+        score_axis("score", series),
         one_panel(*series),
     )
-
-
-def best_by(record: RunRecord, attribute: str) -> list[IterationMetrics]:
-    """Return the best of the iterations with the same value of an attribute, in order."""
-    best: dict[int, IterationMetrics] = {}
-    for row in sorted(record.rows, key=lambda row: (row.f1, -row.iteration)):
-        best[getattr(row, attribute)] = row
-    return [best[value] for value in sorted(best)]
 
 
 def iterations_table(
@@ -137,48 +113,40 @@ def iterations_table(
         Their scores with intervals.
     """
     classes = tuple(rows[0].classes) if rows else ()
-    shown = classes if len(classes) <= _SHOWN_CLASSES else ()
-    cells: list[tuple[Cell, ...]] = []
-    for row in rows:
-        scores = row if estimates is None else estimates[row.iteration][ALL]
-        cells.append(
-            (
-                row.iteration,
-                row.tagger if len({each.tagger for each in rows}) > 1 else None,
-                *((row.human_documents, row.human_tokens) if _is_active(rows) else (None, None)),
-                scores.f1,
-                scores.precision,
-                scores.recall,
-                *(row.classes[name].f1 for name in shown),
-                row.training_documents,
-                row.selected,
-                row.confident,
-                row.deviation,
-                row.agreement,
-                row.kappa,
-                sum(row.seconds.values()),
-            )
-        )
-    titles = (
-        Column("iteration", "count"),
-        Column("tagger"),
-        *columns("count", "annotated", "tokens"),
-        *_SCORES,
-        *columns("score", *(f"{name} F1" for name in shown)),
-        *columns("count", "training documents", "selected", "confident"),
-        Column("deviation", "number"),
-        *columns("score", "agreement", "kappa"),
-        Column("seconds", "seconds"),
-    )
-    caption = (
-        "★ marks the best iteration on validation, whose model is used. Small: 95 % intervals."
-    )
-    marked = frozenset({(best, 0)} if best is not None else ())
-    return Table("iterations", "Iterations", titles, tuple(cells), marked, caption)
+    several_taggers = len({row.tagger for row in rows}) > 1
+    is_active = any(row.queried for row in rows)
 
+    def score(name: str, row: IterationMetrics) -> Cell:
+        score: Cell = getattr(row if estimates is None else estimates[row.iteration][ALL], name)
+        return score
 
-def _is_active(rows: Sequence[IterationMetrics]) -> bool:
-    return any(row.queried for row in rows)
+    table = Table.from_items(
+        "iterations",
+        "Iterations",
+        rows,
+        [
+            ("iteration", "count", lambda row: row.iteration),
+            ("tagger", "text", lambda row: row.tagger if several_taggers else None),
+            ("annotated", "count", lambda row: row.human_documents if is_active else None),
+            ("tokens", "count", lambda row: row.human_tokens if is_active else None),
+            ("F1", "estimate", lambda row: score("f1", row)),
+            ("precision", "estimate", lambda row: score("precision", row)),
+            ("recall", "estimate", lambda row: score("recall", row)),
+            *(
+                (f"{name} F1", "score", lambda row, name=name: row.classes[name].f1)
+                for name in (classes if len(classes) <= _SHOWN_CLASSES else ())
+            ),
+            ("training documents", "count", lambda row: row.training_documents),
+            ("selected", "count", lambda row: row.selected),
+            ("confident", "count", lambda row: row.confident),
+            ("deviation", "number", lambda row: row.deviation),
+            ("agreement", "score", lambda row: row.agreement),
+            ("kappa", "score", lambda row: row.kappa),
+            ("seconds", "seconds", lambda row: sum(row.seconds.values())),
+        ],
+        "★ marks the best iteration on validation, whose model is used. Small: 95 % intervals.",
+    )
+    return replace(table, marked=frozenset({(best, 0)} if best is not None else ()))
 
 
 def score_cells(scores: ScoreEstimates) -> tuple[Estimate, Estimate, Estimate]:
@@ -192,17 +160,24 @@ def _ranked_classes(estimates: Mapping[str, ScoreEstimates]) -> list[str]:
     return sorted(names, key=lambda name: (-estimates[name].f1.value, name))
 
 
+def _f1_of(
+    estimates: Mapping[str, ScoreEstimates], names: Sequence[str], absent: float | None = None
+) -> list[float | None]:
+    """Return the F1 of classes."""
+    return [estimates[name].f1.value if name in estimates else absent for name in names]
+
+
 def _classes_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class, of the first and the best iteration; None without any."""
-    best, first = record.estimates[record.best], record.estimates[0]
+    best, before = record.estimates[record.best], record.estimates[0]
     names = _ranked_classes(best)
     if not names:
         return None
-    places, scores = range(len(names)), [best[name].f1 for name in names]
-    series = [estimates_series(f"iteration {record.best} (best)", places, scores, 0, mark="points")]
+    title, scores = f"iteration {record.best} (best)", [best[name].f1 for name in names]
+    series = [Series.from_values(title, scores, mark="points")]
     if record.best:
-        before = tuple(first[name].f1.value if name in first else 0.0 for name in names)
-        series.append(Series("iteration 0", tuple(places), before, "points", 5))
+        values = _f1_of(before, names, absent=0.0)
+        series.append(Series.from_values("iteration 0", values, mark="points", style=5))
     return Figure(
         "classes",
         "F1 of each class",
@@ -238,15 +213,11 @@ def _class_curves_figure(record: RunRecord) -> Figure | None:
     names = _ranked_classes(record.estimates[record.best])
     if not names or len(record.rows) < 2:
         return None
+    iterations = [record.estimates[row.iteration] for row in record.rows]
     panels = []
     for name in names:
-        found = [
-            record.estimates[row.iteration][name].f1
-            if name in record.estimates[row.iteration]
-            else Estimate(0.0)
-            for row in record.rows
-        ]
-        panels.append(Panel(name, (estimates_series("F1", range(len(found)), found, 0),)))
+        f1 = [scores[name].f1 if name in scores else Estimate(0.0) for scores in iterations]
+        panels.append(Panel(name, (Series.from_values("F1", f1),)))
     return Figure(
         "class-curves",
         "F1 of each class in each iteration",
@@ -278,8 +249,7 @@ def _test_figure(record: RunRecord) -> Figure | None:
     names = _ranked_classes(estimates)
     if not names:
         return None
-    places = tuple(range(len(names)))
-    values = tuple(validation[name].f1.value if name in validation else None for name in names)
+    scores = [estimates[name].f1 for name in names]
     return Figure(
         "test",
         "F1 of each class on the test documents",
@@ -288,10 +258,8 @@ def _test_figure(record: RunRecord) -> Figure | None:
         Axis("class", names=tuple(names)),
         Axis("F1", low=0.0, high=1.0),
         one_panel(
-            estimates_series(
-                "test", places, [estimates[name].f1 for name in names], 1, mark="points"
-            ),
-            Series("validation", places, values, "points", 5),
+            Series.from_values("test", scores, mark="points", style=1),
+            Series.from_values("validation", _f1_of(validation, names), mark="points", style=5),
         ),
         rows=True,
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from statistics import fmean
 
 from bootstrap.reports.content import Block, Paragraph, pair
 from bootstrap.reports.figures import Axis, Figure, Series, one_panel
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import iteration_names
-from bootstrap.reports.tables import Cell, Column, Table, columns
+from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
 from bootstrap.runs.metrics import beyond_tolerance
 
 _RATE = " per token"
@@ -31,13 +31,12 @@ def selected_blocks(record: RunRecord) -> tuple[Block, ...]:
 
 def _selected_figure(record: RunRecord) -> Figure | None:
     """Build the figure of the documents of each iteration; None if there are none."""
-    places = tuple(range(len(record.rows)))
     numbers = {
-        "selected": tuple(row.selected for row in record.rows),
-        "annotated": tuple(row.queried for row in record.rows),
+        "selected": [row.selected for row in record.rows],
+        "annotated": [row.queried for row in record.rows],
     }
     series = [
-        Series(name, places, values, "bars", style)
+        Series.from_values(name, values, mark="bars", style=style)
         for style, (name, values) in enumerate(numbers.items())
         if any(values)
     ]
@@ -55,39 +54,32 @@ def _selected_figure(record: RunRecord) -> Figure | None:
 
 def _selected_table(record: RunRecord) -> Table | None:
     """Build the table of the selections; None if nothing was tagged or annotated."""
-    rows = [row for row in record.rows if row.tagged or row.queried]
-    if not rows:
-        return None
-    titles = (
-        *columns("count", "iteration", "annotated", "tagged", "confident", "selected"),
-        Column("deviation", "number"),
-        *columns("percent", "right entities", "entities found"),
-        Column("new entities", "count"),
-        Column("unlabeled tokens", "percent"),
-        Column("strategy"),
-    )
-    cells = tuple(
-        (
-            row.iteration,
-            row.queried,
-            row.tagged,
-            row.confident,
-            row.selected,
-            row.deviation,
-            row.quality.precision if row.quality else None,
-            row.quality.recall if row.quality else None,
-            row.new_entities,
-            row.unknown,
-            row.strategy,
-        )
-        for row in rows
-    )
-    caption = (
+    table = Table.from_items(
+        "selected",
+        "Selections",
+        [row for row in record.rows if row.tagged or row.queried],
+        [
+            ("iteration", "count", lambda row: row.iteration),
+            ("annotated", "count", lambda row: row.queried),
+            ("tagged", "count", lambda row: row.tagged),
+            ("confident", "count", lambda row: row.confident),
+            ("selected", "count", lambda row: row.selected),
+            ("deviation", "number", lambda row: row.deviation),
+            (
+                "right entities",
+                "percent",
+                lambda row: row.quality.precision if row.quality else None,
+            ),
+            ("entities found", "percent", lambda row: row.quality.recall if row.quality else None),
+            ("new entities", "count", lambda row: row.new_entities),
+            ("unlabeled tokens", "percent", lambda row: row.unknown),
+            ("strategy", "text", lambda row: row.strategy),
+        ],
         "Right entities and entities found: precision and recall of what the same rule selects "
         "from the validation documents. Deviation: from the reference proportions, in units of the "
-        "tolerance."
+        "tolerance.",
     )
-    return Table("selected", "Selections", titles, cells, caption=caption)
+    return table if table.rows else None
 
 
 def _rates(proportions: Mapping[str, float]) -> dict[str, float]:
@@ -106,8 +98,8 @@ def proportions_figure(record: RunRecord) -> Figure | None:
     selections = [_rates(row.selected_proportions) for row in record.rows if row.selected]
     if not selections or not reference:
         return None
-    ratios = [[each[name] / rate for each in selections] for name, rate in reference.items()]
-    places = tuple(range(len(reference)))
+    ratios = [[rates[name] / rate for rates in selections] for name, rate in reference.items()]
+    selected = [Estimate(fmean(of_class), (min(of_class), max(of_class))) for of_class in ratios]
     return Figure(
         "proportions",
         "Classes of the selected documents, relative to the reference",
@@ -117,15 +109,7 @@ def proportions_figure(record: RunRecord) -> Figure | None:
         Axis("class", names=tuple(reference)),
         Axis("selected / reference", low=0.0, high=max(1.2, 1.05 * max(map(max, ratios)))),
         one_panel(
-            Series(
-                "selected",
-                places,
-                tuple(sum(each) / len(each) for each in ratios),
-                "points",
-                0,
-                low=tuple(map(min, ratios)),
-                high=tuple(map(max, ratios)),
-            ),
+            Series.from_values("selected", selected, mark="points"),
             Series("reference", (-0.5, len(reference) - 0.5), (1.0, 1.0), "guide", 6),
         ),
         rows=True,
@@ -138,17 +122,16 @@ def _proportions_table(record: RunRecord) -> Table | None:
     chosen = [row for row in record.rows if row.selected and row.selected_proportions]
     if not chosen or not reference:
         return None
-    rates, selections = _rates(reference), [row.selected_proportions for row in chosen]
+    proportions = [reference, *(row.selected_proportions for row in chosen)]
+    rates = list(map(_rates, proportions))
     rows: list[tuple[Cell, ...]] = [
-        (f"{name}, per 1,000 tokens", rate, *(_rates(each)[name] for each in selections))
-        for name, rate in rates.items()
+        (f"{name}, per 1,000 tokens", *(of_part[name] for of_part in rates)) for name in rates[0]
     ]
-    named = {f"{name}, tokens of an entity": f"{name} length" for name in rates} | {_EMPTY: _EMPTY}
-    for title, key in named.items():
-        values = [each.get(key) for each in (reference, *selections)]
-        rows.append(
-            (title, *(None if value is None or math.isnan(value) else value for value in values))
-        )
+    named = {f"{name}, tokens of an entity": f"{name} length" for name in rates[0]}
+    rows += [
+        (title, *(part.get(key) for part in proportions))
+        for title, key in {**named, _EMPTY: _EMPTY}.items()
+    ]
     return Table(
         "proportions",
         "Proportions",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bootstrap.reports.writing import write_run_page
+from bootstrap.reports.page import write_run_page
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import DocumentCounts
 from corpus.storage.tables import table_bytes

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from bootstrap.reports.figures import Figure
-from bootstrap.reports.group_report import results_of, scores_of_groups
-from bootstrap.reports.groups import RunGroup, load_groups
-from bootstrap.reports.writing import figure_of
+from bootstrap.reports.group_report import figure_of
+from bootstrap.reports.groups import GroupRecord, RunGroup, load_groups
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import DocumentCounts
 from corpus.storage.tables import table_bytes
@@ -73,6 +72,12 @@ def test_one_run_is_shown_as_in_its_folder(
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
+def curves_of(groups: list[GroupRecord], axis: str = "iteration") -> Figure:
+    figure = figure_of(groups, "scores", axis)
+    assert isinstance(figure, Figure)
+    return figure
+
+
 def test_several_runs_are_on_one_axis(
     finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
 ) -> None:
@@ -88,7 +93,7 @@ def test_several_runs_are_on_one_axis(
     assert "The highest F1 on the validation documents is" in shown.said
     assert "Not finished, and shown as far as they are: bad." in shown.said
     groups = load_groups([RunGroup("good", (Run(finished),)), RunGroup("bad", (Run(shorter),))])
-    differences, scores = figure_of(groups, "differences"), scores_of_groups(groups, "iteration")
+    differences, scores = figure_of(groups, "differences"), curves_of(groups)
     assert isinstance(differences, Figure)
     difference = differences.panels[0].series[0]
     expected = Run(shorter).outcome().best.f1 - Run(finished).outcome().best.f1
@@ -102,7 +107,7 @@ def test_several_runs_are_on_one_axis(
 
 def test_runs_of_one_name_are_a_mean_and_a_range(finished: Path, shorter: Path) -> None:
     groups = load_groups([RunGroup("both", (Run(finished), Run(shorter)))])
-    (series,) = scores_of_groups(groups, "iteration").panels[0].series
+    (series,) = curves_of(groups).panels[0].series
     whole, ended = ([row.f1 for row in Run(each).metrics()] for each in (finished, shorter))
     assert len(whole) == len(ended) + 1
     pairs = list(zip(whole, [*ended, ended[-1]], strict=True))  # it keeps its last scores
@@ -110,7 +115,7 @@ def test_runs_of_one_name_are_a_mean_and_a_range(finished: Path, shorter: Path) 
     assert series.low == pytest.approx([min(pair) for pair in pairs])
     assert series.high == pytest.approx([max(pair) for pair in pairs])
     best = [Run(each).outcome().best.f1 for each in (finished, shorter)]
-    assert [result.f1 for result in results_of(groups)] == best
+    assert [record.result("both").f1 for record in groups[0].records] == best
 
 
 def test_the_axis_is_what_people_annotated_where_that_differs(
@@ -126,7 +131,7 @@ def test_the_axis_is_what_people_annotated_where_that_differs(
     assert done.code == 0, done
     assert {"scores-documents", "scores-tokens"} <= set(parse(page).names("figure"))
     groups = load_groups([RunGroup("one", (Run(finished),)), RunGroup("two", (Run(shorter),))])
-    one, two = scores_of_groups(groups, "documents").panels[0].series
+    one, two = curves_of(groups, "documents").panels[0].series
     assert (one.places, two.places) == ((60,), (60, 80))
     rows = Run(shorter).metrics()
     assert two.values == pytest.approx([rows[0].f1, max(rows[1].f1, rows[2].f1)])

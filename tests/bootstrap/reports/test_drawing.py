@@ -208,7 +208,7 @@ def test_no_two_styles_differ_in_colour_alone() -> None:
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=9))
 def test_an_axis_of_scores_holds_them_and_has_few_round_ticks(values: list[float | None]) -> None:
-    axis = score_axis("score", values)
+    axis = score_axis("score", [Series.from_values("", values)])
     assert axis.low is not None and axis.high is not None and axis.step is not None
     assert 0 <= axis.low < axis.high <= 1
     assert all(axis.low <= value <= axis.high for value in values if value is not None)

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bootstrap
-from bootstrap.reports.parts.excerpts import CONTEXT, EXAMPLES, excerpt_of
+from bootstrap.reports.parts.errors import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
-from bootstrap.runs.records import TaggingError
 from corpus.error_analysis import EntityError, Mention
 from tests.bootstrap.changed_runs import rewrite_manifests
 
@@ -34,7 +33,7 @@ def test_the_parts_are_the_text_around_the_error(
     if gold is None and predicted is None:
         return
     text = "".join(chr(0x4E00 + place) for place in range(length))
-    found = excerpt_of(TaggingError("d", EntityError(0, gold, predicted)), text)
+    found = excerpt_of("d", EntityError(0, gold, predicted), text)
     known = [mention for mention in (gold, predicted) if mention]
     first, last = min(m.start for m in known), max(m.end for m in known)
     whole = "".join(part for part, _ in found.parts).strip("…")
@@ -55,15 +54,15 @@ def test_text_is_shown_where_it_is_asked_for(
     errors = run.errors(run.best_iteration())
     assert errors
     texts = {note.id: note.text for note in bootstrap.read(project / "validation.jsonl")}
-    each = errors[0]
-    mention = each.error.gold or each.error.predicted
+    name = run.validation_counts(0).ids[errors[0].row]
+    mention = errors[0].gold or errors[0].predicted
     assert mention
-    assert f"{each.id}: " in shown.said
-    assert texts[each.id][mention.start : mention.end] in shown.said
+    assert f"{name}: " in shown.said
+    assert texts[name][mention.start : mention.end] in shown.said
     assert "as private as they are" in shown.said
     marks = [attributes for tag, attributes in shown.tags if tag == "mark"]
     assert {mark["class"] for mark in marks} <= {"gold", "predicted", "both"}
-    kinds = {(error.kind, (error.gold or error.predicted or mention).label) for _, error in errors}
+    kinds = {(error.kind, (error.gold or error.predicted or mention).label) for error in errors}
     excerpts = [1 for _, attributes in shown.tags if attributes.get("class") == "excerpt"]
     assert len(excerpts) <= EXAMPLES * len(kinds)
 

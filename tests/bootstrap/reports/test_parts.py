@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bootstrap.reports.comparison import Point, best_points
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.parts import confidence, errors, scores, selected
+from bootstrap.reports.parts import confidence, errors, selected
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import DocumentCounts
+from corpus.scores import ConfusionCounts
 
 
 @pytest.fixture
@@ -88,8 +89,9 @@ def test_proportions_are_multiples_of_the_reference(record: RunRecord) -> None:
 
 
 def test_the_matrix_has_every_gold_and_every_predicted_entity(record: RunRecord) -> None:
-    assert record.errors is not None
-    matrix, confused = errors.confusion(record, record.errors)
+    found = record.errors[record.best]
+    assert found is not None
+    matrix, confused = errors.confusion(record, found)
     assert matrix.rows.names[-1] == matrix.columns.names[-1] == errors.NONE
     table = np.array(matrix.counts)
     assert sum(int(row[2]) for row in confused.rows) == table.sum() - np.trace(table)  # type: ignore[arg-type]
@@ -102,12 +104,12 @@ def test_the_matrix_has_every_gold_and_every_predicted_entity(record: RunRecord)
 
 
 def test_the_table_of_errors_adds_up(record: RunRecord) -> None:
-    found = record.errors
+    found = record.errors[record.best]
     assert found is not None
     table = errors.errors_table(record, found)
     total, *others = table.rows
     columns = [column.title for column in table.columns]
-    kinds = Counter(each.error.kind for each in found)
+    kinds = errors.kinds_of(found)
     for place, title in enumerate(columns[1:], 1):
         assert total[place] == sum(int(row[place]) for row in others)  # type: ignore[arg-type]
         if title in kinds:
@@ -118,13 +120,8 @@ def test_the_table_of_errors_adds_up(record: RunRecord) -> None:
         assert values["gold entities"] == sum(values[kind] for kind in gold)  # type: ignore[misc]
 
 
-def test_of_the_iterations_after_the_same_annotations_the_best_is_taken(
-    record: RunRecord,
-) -> None:
+def test_of_the_iterations_after_the_same_annotations_the_best_is_taken() -> None:
     drawn = [(100, 0.5), (125, 0.7), (125, 0.8), (125, 0.8), (150, 0.6)]
-    rows = tuple(
-        replace(record.rows[0], iteration=place, human_documents=documents, f1=f1)
-        for place, (documents, f1) in enumerate(drawn)
-    )
-    found = scores.best_by(replace(record, rows=rows), "human_documents")
-    assert [row.iteration for row in found] == [0, 2, 4]
+    counts = ConfusionCounts(1, 0, 0)
+    points = [Point(place, documents, 1, counts, f1) for place, (documents, f1) in enumerate(drawn)]
+    assert [point.iteration for point in best_points(points, "documents")] == [0, 2, 4]

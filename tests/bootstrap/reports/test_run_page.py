@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bootstrap.reports.writing import write_run_page
+from bootstrap.reports.page import write_run_page
 from bootstrap.runs import runner
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import DocumentCounts, RunError

@@ -69,9 +69,9 @@ def test_cells_are_shown_by_their_kind(value: Cell, kind: Kind, shown: str) -> N
 def test_the_best_cells_are_marked_with_ties_and_keep_their_marks() -> None:
     rows = (("a", Estimate(0.5), 3, None), ("b", Estimate(0.7), 3, None), ("c", None, 9, None))
     whole = table(*rows, kinds=("text", "estimate", "count", "score"))
-    marked = whole.with_best("c1", "c3").with_best("c2", lowest=True)
-    assert marked.marked == {(1, 1), (0, 2), (1, 2)}
-    assert marked.only("c2", "absent", "c1").marked == {(1, 1), (0, 0), (1, 0)}
+    marked = whole.with_best("c1", "c3").with_best("c2")
+    assert marked.marked == {(1, 1), (2, 2)}
+    assert marked.only("c2", "absent", "c1").marked == {(1, 1), (2, 0)}
     assert [column.title for column in marked.without_empty().columns] == ["c0", "c1", "c2"]
     assert not table(rows[0], kinds=("text", "estimate", "count", "score")).with_best("c1").marked
 

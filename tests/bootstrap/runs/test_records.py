@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.observer import CONFIDENCE_BINS
 from bootstrap.runs.records import (
     DocumentCounts,
-    TaggingError,
     errors_table,
-    load_error_kinds,
     load_errors,
 )
 from corpus.batch import make_batch
@@ -91,22 +88,16 @@ def test_counts_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
 MENTIONS = st.builds(Mention, st.integers(0, 9), st.integers(10, 20), st.text(max_size=3))
 
 
-@given(
-    st.lists(
-        st.tuples(st.text(), st.integers(0, 99), st.none() | MENTIONS, st.none() | MENTIONS).filter(
-            lambda drawn: drawn[2] is not None or drawn[3] is not None
-        )
-    )
-)
+ERRORS = st.builds(EntityError, st.integers(0, 9), st.none() | MENTIONS, st.none() | MENTIONS)
+
+
+@given(st.lists(ERRORS.filter(lambda error: error[1:] != (None, None))))
 def test_errors_are_read_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory,
-    drawn: list[tuple[str, int, Mention | None, Mention | None]],
+    tmp_path_factory: pytest.TempPathFactory, errors: list[EntityError]
 ) -> None:
-    errors = [TaggingError(name, EntityError(*error)) for name, *error in drawn]
     path = tmp_path_factory.mktemp("errors") / "errors.parquet"
-    path.write_bytes(table_bytes(errors_table(errors)))
+    path.write_bytes(table_bytes(errors_table(errors, [f"d{row}" for row in range(10)])))
     assert load_errors(path) == errors
-    assert load_error_kinds(path) == Counter(each.error.kind for each in errors)
 
 
 def test_errors_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
@@ -117,11 +108,9 @@ def test_errors_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
         load_errors(path)
     path.write_bytes(table_bytes(pa.table({"id": [1]})))
-    for load in (load_errors, load_error_kinds):
-        with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
-            load(path)
-    nothing = TaggingError("a", EntityError(0, None, None))
-    table = errors_table([nothing._replace(error=EntityError(0, Mention(0, 1, "A"), None))])
+    with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
+        load_errors(path)
+    table = errors_table([EntityError(0, Mention(0, 1, "A"), None)], ["a"])
     empty = table.set_column(3, "gold", pa.nulls(1, table.schema.field("gold").type))
     path.write_bytes(table_bytes(empty))
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
@@ -133,12 +122,11 @@ def test_a_run_records_the_errors_and_the_confidence_of_its_scores(finished: Pat
     for row in run.metrics():
         errors, counts = run.errors(row.iteration), run.validation_counts(row.iteration)
         assert errors and counts
-        missed = sum(each.error.gold is not None for each in errors)
-        spurious = sum(each.error.predicted is not None for each in errors)
+        missed = sum(error.gold is not None for error in errors)
+        spurious = sum(error.predicted is not None for error in errors)
         assert counts.all_classes[:, 1:].sum(axis=0).tolist() == [spurious, missed]
-        wrong = {each.error.row for each in errors}
+        wrong = {error.row for error in errors}
         assert wrong == set(np.flatnonzero(counts.all_classes[:, 1:].any(axis=1)).tolist())
-        assert all(counts.ids[each.error.row] == each.id for each in errors)
         assert counts.confidence is not None
         assert ((counts.confidence > 0) & (counts.confidence <= 1)).all()
 
