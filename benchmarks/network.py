@@ -34,9 +34,8 @@ from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.training.in_process import ENVIRONMENT
 from taggers.networks.training.minibatches import Minibatches
-from taggers.networks.training.process import TRAIN, _documents
+from taggers.networks.training.process import ENVIRONMENT, TRAIN, documents_of
 from taggers.threads import one_thread
 
 ROUNDS = 3
@@ -58,10 +57,10 @@ def keras_predictor(tagger: BiLSTMCRFTagger, batch: Batch) -> Callable[[], None]
     os.environ.update(ENVIRONMENT)  # before TensorFlow is imported
     import tensorflow as tf  # noqa: PLC0415 - only here
 
-    from taggers.networks.training.keras_network import Network, Plan  # noqa: PLC0415 - the same
+    from taggers.networks.training.keras_network import Network  # noqa: PLC0415 - the same
 
     assert tagger._inputs is not None
-    network = Network(Plan(**tagger._plan(tagger._inputs, tagger.labels)))
+    network = Network(tagger.options, tagger._sizes(tagger._inputs, tagger.labels))
     network.assign(tagger._weights)
     crf = network.model.get_layer("crf")
     names = [tensor.name for tensor in network.model.inputs]
@@ -84,9 +83,9 @@ def training_documents(tagger: BiLSTMCRFTagger, batch: Batch) -> Minibatches:
     """Return tagged notes as the training process of a network receives them."""
     assert tagger._inputs is not None
     prepared = tagger._prepared(batch)
-    words = tagger._inputs.of(prepared.vocabulary, tagger._templates())
+    words = tagger._inputs.arrays(prepared.vocabulary, tagger._templates())
     arrays = tagger._arrays(prepared, tagger._inputs, words, np.random.default_rng(0))
-    return _documents(TRAIN, arrays)
+    return documents_of(TRAIN, arrays)
 
 
 def tag(options: BiLSTMCRFOptions, notes: int) -> None:
@@ -163,7 +162,7 @@ def step(options: BiLSTMCRFOptions, notes: int) -> None:
         for packed in (True, False):
             keras_network.BiLSTM = functools.partial(BiLSTM, packed=packed)
             network = keras_network.Network(
-                keras_network.Plan(**tagger._plan(tagger._inputs, tagger.labels))
+                tagger.options, tagger._sizes(tagger._inputs, tagger.labels)
             )
             names = [tensor.name for tensor in network.model.inputs]
 

@@ -11,20 +11,30 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from corpus.batch import Batch
 from corpus.errors import InputError
-from taggers.annotators import ANNOTATORS, Annotator, Rules, annotators_of
+from taggers.annotators import (
+    ANNOTATORS,
+    Annotator,
+    Phrases,
+    Rules,
+    annotated,
+    annotators_of,
+)
 from taggers.base import Training
-from taggers.feature_options import PHRASES
+from taggers.feature_options import PHRASES, FeatureOptions
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.options import INSIDE_MODEL, TaggerOptions, path_fields
 from taggers.privacy.annotator_content import contents_of, pruned_annotators, traces_in
 from taggers.resources import Resources
+from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from taggers.privacy.pruning import Pruning
     from taggers.privacy.public_lists import PublicLists
 
 OptionsT = TypeVar("OptionsT", bound=TaggerOptions)
+FeatureOptionsT = TypeVar("FeatureOptionsT", bound=FeatureOptions)
 Traces = dict[str, npt.NDArray[np.bool_]]
 
 
@@ -153,13 +163,31 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         return tagger
 
 
-def annotators_for(names: Sequence[str], rules: Mapping[str, str]) -> dict[str, Annotator]:
-    """Return the annotators of streams, except for phrases, which are read from files."""
-    return {
-        name: Rules(rules) if name == "rules" else ANNOTATORS[name]()
-        for name in names
-        if name in ANNOTATORS and name != PHRASES
-    }
+class FeatureTagger(TrainedTagger[FeatureOptionsT]):
+    """A tagger that reads features of words, and streams that annotators add."""
+
+    def __init__(self, options: FeatureOptionsT | None = None) -> None:
+        super().__init__(options)
+        self._annotators = {
+            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
+            for name in self.options.templates().needed
+            if name in ANNOTATORS and name != PHRASES
+        }
+
+    def _read_lists(self) -> None:
+        """Read the phrases and the names of the options; a loaded model has its own."""
+        if self.options.phrases and PHRASES not in self._annotators:
+            self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
+        if self._resources.names is None:
+            self._resources = Resources.of_names(self.options.names)
+
+    def _templates(self) -> Templates:
+        """Return the feature templates of the model."""
+        return self._resources.templates(self.options)
+
+    def _with_streams(self, batch: Batch) -> Batch:
+        """Return the documents with all streams of the templates."""
+        return annotated(batch, self._templates().needed, self._annotators)
 
 
 def check_kept(patients: npt.NDArray[np.int32], pruning: Pruning, what: str) -> None:

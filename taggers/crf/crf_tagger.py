@@ -8,28 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.patients import number_patients
-from corpus.tags import classes_of, well_formed
-from taggers.annotators import (
-    Phrases,
-    annotated,
-)
 from taggers.base import Detail, Progress, Tagging, TrainingError
-from taggers.confidence import (
-    check_measure,
-    document_confidence,
-    needs_marginals,
-    token_confidence_of,
-)
+from taggers.confidence import check_measure, needs_marginals
 from taggers.crf.crf_options import CRFOptions
-from taggers.feature_options import PHRASES
 from taggers.model_folder import ModelFiles
 from taggers.resources import Resources, clusters_for
-from taggers.templates import Templates
-from taggers.trained_tagger import Traces, TrainedTagger, annotators_for, check_kept
+from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
 if TYPE_CHECKING:
     from taggers.crf.wordtype import WordTypeCRF
@@ -37,7 +24,7 @@ if TYPE_CHECKING:
     from taggers.privacy.public_lists import PublicLists
 
 
-class CRFTagger(TrainedTagger[CRFOptions]):
+class CRFTagger(FeatureTagger[CRFOptions]):
     """A tagger with a linear-chain conditional random field.
 
     Parameters
@@ -59,7 +46,6 @@ class CRFTagger(TrainedTagger[CRFOptions]):
     def __init__(self, options: CRFOptions | None = None) -> None:
         super().__init__(options)
         self._crf: WordTypeCRF | None = None
-        self._annotators = annotators_for(self.options.templates().needed, self.options.rules)
 
     def fit(
         self,
@@ -70,13 +56,9 @@ class CRFTagger(TrainedTagger[CRFOptions]):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train on tagged documents; see `taggers.base.Tagger.fit`."""
         if not train.n_tokens:
             raise TrainingError("the training documents contain no tokens")
-        if self.options.phrases and PHRASES not in self._annotators:
-            self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
-        if self._resources.names is None:  # a loaded model has its own
-            self._resources = Resources.of_names(self.options.names)
+        self._read_lists()
         if not self.options.clusters:
             return self._fit(train, warm_start, progress)
         clusters = clusters_for(train, self.options.clusters, self.options.clustering_names)
@@ -100,18 +82,16 @@ class CRFTagger(TrainedTagger[CRFOptions]):
     def _fit(self, train: Batch, warm_start: CRFTagger | None, progress: Progress | None) -> Self:
         from taggers.crf.training.trainers import train_crf  # noqa: PLC0415 - numba is slow to import
 
-        templates = self._templates()
-        train = annotated(train, templates.needed, self._annotators)
         before = warm_start._trained() if warm_start is not None else None
         self._crf, self.training = train_crf(
-            train, self.options, templates, warm_start=before, progress=progress
+            self._with_streams(train),
+            self.options,
+            self._templates(),
+            warm_start=before,
+            progress=progress,
         )
         self.labels = train.labels
         return self
-
-    def _templates(self) -> Templates:
-        """Return the feature templates of the model."""
-        return self._resources.templates(self.options)
 
     def tag(
         self,
@@ -121,44 +101,12 @@ class CRFTagger(TrainedTagger[CRFOptions]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the tags of documents; see `taggers.base.Tagger.tag`."""
         check_measure(measure)
         crf = self._trained()
-        batch = annotated(batch, self._templates().needed, self._annotators)
         need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        decoded = crf.decode(batch, detail=need, progress=progress)
-        number = [self.labels.index(name) for name in crf.labels]
-        tags = np.array(number, np.int16)[decoded.labels]
-        marginals = None
-        if decoded.marginals is not None:
-            marginals = np.zeros((len(tags), len(self.labels)))
-            marginals[:, number] = decoded.marginals
-        chosen = decoded.chosen
-        if marginals is not None:
-            chosen = token_confidence_of(marginals, tags)
-        confidence = document_confidence(
-            measure,
-            batch.document_offsets,
-            token_confidence=chosen,
-            log_probability=decoded.log_probability,
-        )
-        return Tagging(
-            well_formed(tags, batch.document_offsets, self.labels),
-            self.labels,
-            confidence,
-            None if detail == "document" else chosen,
-            marginals,
-            None if decoded.entities is None else self._by_class(decoded.entities, crf.labels),
-        )
-
-    def _by_class(
-        self, entities: npt.NDArray[np.float64], labels: Sequence[str]
-    ) -> npt.NDArray[np.float64]:
-        """Reorder columns from the classes of the CRF to the classes of the tagger."""
-        classes = classes_of(self.labels)
-        probabilities = np.zeros((len(entities), len(classes)))
-        probabilities[:, [classes.index(name) for name in classes_of(labels)]] = entities
-        return probabilities
+        decoded = crf.decode(self._with_streams(batch), detail=need, progress=progress)
+        decoded = decoded.renumbered(crf.labels, self.labels)
+        return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from taggers.base import Detail
+from corpus.tags import classes_of, well_formed
+from taggers.base import Detail, Tagging
+from taggers.confidence import document_confidence, token_confidence_of
 from taggers.crf import lattice
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 
@@ -51,6 +53,54 @@ class Decoded:
             np.zeros(tokens) if detail in {"token", "entity"} else None,
             np.zeros((tokens, labels)) if detail == "labels" else None,
         )
+
+    def renumbered(self, names: Sequence[str], labels: Sequence[str]) -> Decoded:
+        """Return the same for more labels, or for labels in another order.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The present labels.
+        labels : sequence of str
+            The new labels, which include the present ones.
+        """
+        numbers = [labels.index(name) for name in names]
+        classes = classes_of(labels)
+        own = [classes.index(name) for name in classes_of(names)]
+        return replace(
+            self,
+            labels=np.array(numbers, np.int16)[self.labels],
+            marginals=_spread(self.marginals, numbers, len(labels)),
+            entities=_spread(self.entities, own, len(classes)),
+        )
+
+    def tagging(
+        self, labels: tuple[str, ...], document_offsets: Indices, measure: str, detail: Detail
+    ) -> Tagging:
+        """Return the tags of documents, with a measure of confidence and the requested detail."""
+        chosen = self.chosen
+        if self.marginals is not None:
+            chosen = token_confidence_of(self.marginals, self.labels)
+        confidence = document_confidence(
+            measure, document_offsets, token_confidence=chosen, log_probability=self.log_probability
+        )
+        return Tagging(
+            well_formed(self.labels, document_offsets, labels),
+            labels,
+            confidence,
+            None if detail == "document" else chosen,
+            self.marginals,
+            self.entities,
+        )
+
+
+def _spread(values: Floats | None, columns: Sequence[int], number: int) -> Floats | None:
+    """Return an array with more columns, in which these have the values, and others are 0."""
+    if values is None:
+        return None
+    spread = np.zeros((len(values), number))
+    spread[:, columns] = values
+    return spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)

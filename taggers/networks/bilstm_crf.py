@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +16,6 @@ from corpus.patients import number_patients
 from corpus.ragged import offsets_of
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
-from taggers.annotators import Phrases, annotated
 from taggers.base import Detail, Progress, Tagging, TrainingError
 from taggers.confidence import (
     check_measure,
@@ -29,51 +27,25 @@ from taggers.confidence import (
 from taggers.crf import lattice
 from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
 from taggers.embeddings.automatic import AUTO
-from taggers.feature_options import PHRASES
 from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
+from taggers.networks.network_sizes import NetworkSizes, weight_shapes
 from taggers.networks.subsequences import BORDER, Subsequences
-from taggers.networks.training.in_process import train_in_process
-from taggers.networks.training.process import HELD_OUT, TRAIN
-from taggers.networks.training.warm_start import initial_weights
-from taggers.networks.weight_shapes import weight_shapes
+from taggers.networks.training.process import HELD_OUT, INITIAL, TRAIN, train_in_process
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
 from taggers.privacy.pruning import Pruning
 from taggers.privacy.public_lists import PublicLists
-from taggers.resources import Resources, clusters_for
-from taggers.templates import Templates
+from taggers.resources import clusters_for
 from taggers.threads import one_thread
-from taggers.trained_tagger import Traces, TrainedTagger, annotators_for, check_kept
+from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
-#: The options of `taggers.networks.training.keras_network.Plan` and of
-#: `taggers.networks.training.process.Schedule`.
-_PLANNED = (
-    "dimension",
-    "embedding_penalty",
-    "characters",
-    "character_dimension",
-    "character_units",
-    "feature_dimension",
-    "units",
-    "sensitive_units",
-    "learning",
-    "dropout",
-    "averaging",
-)
-_SCHEDULED = (
-    "learning_rate",
-    "decay_start",
-    "minibatch",
-    "epochs",
-    "min_steps",
-    "patience",
-    "word_dropout",
-)
+#: The weights of labels, by the beginnings of their names.
+_OF_LABELS = ("scores_", "transitions", "start", "end")
 
 
-class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
+class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     """A tagger with a bidirectional LSTM and a CRF.
 
     It is trained in Keras, in a process of its own. Tagging needs neither Keras nor TensorFlow.
@@ -100,7 +72,6 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         self._weights: dict[str, npt.NDArray[np.float32]] = {}
         self._inputs: WordInputs | None = None
         self._forward: Forward | None = None
-        self._annotators = annotators_for(self.options.templates().needed, self.options.rules)
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -119,34 +90,10 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train on tagged documents by Adam.
+        """Train on tagged documents by Adam; see `taggers.base.Tagger.fit`.
 
-        Parameters
-        ----------
-        train : Batch
-            Training documents. Unknown tags are marginalised. In each epoch, a document whose
-            weight is below 1 is used with this probability.
-        validation : Batch, optional
-            Not used: the documents that determine when to stop are held out from `train`.
-        warm_start : BiLSTMCRFTagger, optional
-            A trained tagger whose weights initialise training, where they are of the same shape.
-        rng : numpy.random.Generator
-            The source of the initial weights and of the order of documents.
-        progress : callable, optional
-            Called with the number of completed steps of Adam, and their maximum.
-
-        Returns
-        -------
-        BiLSTMCRFTagger
-            The tagger itself.
-
-        Raises
-        ------
-        TrainingError
-            If the documents contain no known tags or have no weight, or training produces no
-            usable weights.
-        InputError
-            If a package or a resource is missing, or a stream has no annotator.
+        Unknown tags are marginalised. A document whose weight is below 1 is used in an epoch with
+        this probability. The documents that determine when to stop are held out from `train`.
         """
         check_installed(self.options.backend)
         if not (train.tags >= 0).any():
@@ -160,44 +107,50 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         state = int(rng.integers(2**31))
         arrays = self._arrays(train, inputs, words, rng)
         if warm_start is not None and warm_start._inputs is not None:
-            arrays |= initial_weights(
-                warm_start._weights,
-                warm_start._inputs,
-                inputs,
-                same_labels=warm_start.labels == train.labels,
-            )
-        schedule = {name: getattr(self.options, name) for name in _SCHEDULED}
-        schedule["random_state"] = state
+            arrays |= warm_start._initial_weights(inputs, train.labels)
         self._weights, self.training = train_in_process(
-            self._plan(inputs, train.labels), schedule, arrays, self.options.backend, progress
+            self.options, self._sizes(inputs, train.labels), arrays, state, progress
         )
         self._inputs, self._forward, self.labels = inputs, None, train.labels
         return self
 
-    def _plan(self, inputs: WordInputs, labels: Sequence[str]) -> dict[str, Any]:
-        """Return the fields of `taggers.networks.training.keras_network.Plan`."""
-        return {
-            **{name: getattr(self.options, name) for name in _PLANNED},
-            "labels": len(labels),
-            "outside": labels.index("O"),
-            "vectors": inputs.vectors.dimension,
-            "words": self._learned_rows(inputs),
-            "alphabet": inputs.characters.size + 1,
-            "features": {name: each.size for name, each in inputs.features.items()},
-            "streams": {name: each.size for name, each in inputs.streams.items()},
-        }
+    def _initial_weights(
+        self, inputs: WordInputs, labels: Sequence[str]
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return the weights as the initial ones of a network with other inputs and labels.
+
+        The rows of words, characters and values are those of the same word, character or value in
+        the new tables. The others keep their random weights.
+        """
+        common = inputs.common_rows(self._learned())
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for name, values in self._weights.items():
+            if name.startswith(_OF_LABELS) and labels != self.labels:
+                continue
+            source, target = common.get(name, (np.arange(len(values)),) * 2)
+            arrays[f"{INITIAL}{name}"] = values[source]
+            arrays[f"{INITIAL}{name}:rows"] = target
+        return arrays
+
+    def _sizes(self, inputs: WordInputs, labels: Sequence[str]) -> NetworkSizes:
+        dimension = inputs.vectors.dimension
+        return NetworkSizes(
+            labels=len(labels),
+            outside=labels.index("O"),
+            vectors=dimension,
+            words=len(inputs.words) + 1 if self.options.train_embeddings or not dimension else 0,
+            alphabet=inputs.characters.size + 1,
+            features={name: values.size for name, values in inputs.features.items()},
+            streams={name: values.size for name, values in inputs.streams.items()},
+        )
 
     def _prepared(self, train: Batch) -> Batch:
         """Read the resources, and return the documents with all streams."""
-        options = self.options
-        if options.phrases and PHRASES not in self._annotators:
-            self._annotators[PHRASES] = Phrases.of_files(options.phrases)
-        if self._resources.names is None:  # a loaded model has its own
-            self._resources = Resources.of_names(options.names)
-        if options.clusters:
-            clusters = clusters_for(train, options.clusters)
+        self._read_lists()
+        if self.options.clusters:
+            clusters = clusters_for(train, self.options.clusters)
             self._resources = self._resources.with_clusters(clusters)
-        return annotated(train, self._templates().needed, self._annotators)
+        return self._with_streams(train)
 
     def _has_vectors(self) -> bool:
         if self.options.embeddings == AUTO:
@@ -205,11 +158,6 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
                 f'embeddings = "{AUTO}": only a run trains embeddings by itself; name a folder'
             )
         return bool(self.options.embeddings)
-
-    def _learned_rows(self, inputs: WordInputs) -> int:
-        """Return the number of rows of the table of learned vectors; 0 for no table."""
-        learned = self.options.train_embeddings or not inputs.vectors.dimension
-        return len(inputs.words) + 1 if learned else 0
 
     def _arrays(
         self, train: Batch, inputs: WordInputs, words: WordArrays, rng: np.random.Generator
@@ -219,25 +167,24 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         tokens, offsets, documents = self._sequences(train)
         border = tokens == BORDER
         outside = train.labels.index("O")
-        streams = inputs.of_streams(train, self._templates())[tokens]
+        streams = inputs.stream_codes(train)[tokens]
         streams[border] = 0
         tags = np.where(border, outside, train.tags[tokens]).astype(np.int32)
         held = _held_out(train, self.options.held_out, rng)[documents]
-        found = {
-            f"{TRAIN}{each.name}": getattr(words, each.name) for each in fields(WordArrays)
-        } | {f"{TRAIN}unknown": inputs.vectors.unknown}
+        arrays = {f"{TRAIN}{name}": array for name, array in words.by_name().items()}
+        arrays[f"{TRAIN}unknown"] = inputs.vectors.unknown
         parts = [(TRAIN, ~held)] + ([(HELD_OUT, held)] if held.any() else [])
         for prefix, chosen in parts:
             lengths = np.diff(offsets)
             own = np.repeat(chosen, lengths)
-            found |= {
+            arrays |= {
                 f"{prefix}word_ids": np.where(border, BORDER, train.word_ids[tokens])[own],
                 f"{prefix}streams": streams[own],
                 f"{prefix}offsets": offsets_of(lengths[chosen]),
                 f"{prefix}tags": tags[own],
                 f"{prefix}weights": weights[documents][chosen].astype(np.float32),
             }
-        return found
+        return arrays
 
     def _sequences(
         self, batch: Batch
@@ -248,9 +195,6 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
             return parts.tokens, parts.offsets, parts.documents
         return np.arange(batch.n_tokens), batch.document_offsets, np.arange(len(batch))
 
-    def _templates(self) -> Templates:
-        return self._resources.templates(self.options)
-
     def tag(
         self,
         batch: Batch,
@@ -259,54 +203,20 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the tags of documents.
+        """Predict the tags of documents; see `taggers.base.Tagger.tag`.
 
         Whole documents have the most probable tag sequence. With sub-sequences, each token has its
         most probable tag, where it has the most context, and probabilities are those of tokens.
-
-        Parameters
-        ----------
-        batch : Batch
-            Documents; their own tags are ignored.
-        measure : str
-            The measure of confidence, one of `taggers.base.MEASURES`.
-        detail : {"document", "token", "entity", "labels"}
-            What to compute in addition; see `taggers.base.Detail`.
-        progress : callable, optional
-            Called with the number of tagged documents and the number of all documents.
-
-        Raises
-        ------
-        InputError
-            If the measure is unknown, or a stream is missing and no annotator adds it.
-        ValueError
-            If the tagger has not been trained.
         """
         check_measure(measure)
-        if self._inputs is None:
-            raise ValueError("the network has not been trained")
-        batch = annotated(batch, self._templates().needed, self._annotators)
+        self._check_trained()
+        batch = self._with_streams(batch)
         if self.options.subsequence:
             return self._tag_subsequences(batch, measure, detail, progress)
         tokens, offsets, _ = self._sequences(batch)
         need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
         decoded = self._decoded(batch, tokens, offsets, need, progress)
-        chosen = decoded.chosen
-        if decoded.marginals is not None:
-            chosen = token_confidence_of(decoded.marginals, decoded.labels)
-        return Tagging(
-            well_formed(decoded.labels, batch.document_offsets, self.labels),
-            self.labels,
-            document_confidence(
-                measure,
-                batch.document_offsets,
-                token_confidence=chosen,
-                log_probability=decoded.log_probability,
-            ),
-            None if detail == "document" else chosen,
-            decoded.marginals,
-            decoded.entities,
-        )
+        return decoded.tagging(self.labels, offsets, measure, detail)
 
     def _tag_subsequences(
         self, batch: Batch, measure: str, detail: Detail, progress: Progress | None
@@ -320,8 +230,8 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         tags = well_formed(best, batch.document_offsets, self.labels)
         entities = None
         if detail == "entity":
-            found = find_entities(tags, batch.document_offsets, self.labels)
-            entities = entity_probabilities_of(marginals, found, self.labels)
+            spans = find_entities(tags, batch.document_offsets, self.labels)
+            entities = entity_probabilities_of(marginals, spans, self.labels)
         if progress:
             progress(len(batch), len(batch))
         return Tagging(
@@ -342,13 +252,13 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
         progress: Progress | None,
     ) -> Decoded:
         """Compute the best labels of the tokens of sequences."""
-        assert self._inputs is not None
+        inputs = self._learned()
         if self._forward is None:
-            self._forward = Forward(self._weights, self._inputs, self._templates())
+            self._forward = Forward(self._weights, inputs, self._templates())
         forward = self._forward
         with one_thread():
             words = forward.rows(batch.vocabulary)[batch.word_ids]
-            contexts = self._inputs.of_streams(batch, self._templates())
+            contexts = inputs.stream_codes(batch)
             if self.options.subsequence:
                 border = tokens == BORDER
                 words, contexts = words[tokens], contexts[tokens]
@@ -399,7 +309,8 @@ class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
 
     def _read(self, model: ModelFiles) -> None:
         self._inputs = WordInputs.from_model(model, self._templates())
-        self._weights = _read_weights(model, weight_shapes(self._plan(self._inputs, self.labels)))
+        sizes = self._sizes(self._inputs, self.labels)
+        self._weights = _read_weights(model, weight_shapes(self.options, sizes))
 
 
 def _read_weights(
@@ -413,8 +324,10 @@ def _read_weights(
         If there are other weights, or weights of other shapes.
     """
     names = model.fields.distinct_texts("weights")
-    tables = [[name for name in each if name.startswith("features/")] for each in (names, shapes)]
-    if set(names) != set(shapes) or tables[0] != tables[1]:
+    read, expected = (
+        [name for name in weights if name.startswith("features/")] for weights in (names, shapes)
+    )
+    if set(names) != set(shapes) or read != expected:
         raise model.fields.error("weights", "the names of the weights of a network of its options")
     return {
         name: model.array(f"weights-{number}", weights_of_shape(*shapes[name]))

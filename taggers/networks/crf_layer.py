@@ -169,8 +169,8 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
             return ops.take(ops.transpose(transitions), ops.argmax(paths, axis=-1), axis=0)
 
         scores, lengths = _relative(scores), _lengths(mask)
-        paths = _reversed(_relative(scores + _messages(scores, best_before)), lengths)
-        best = _reversed(paths + _messages(paths, from_best), lengths)
+        paths = reversed_sequences(_relative(scores + _messages(scores, best_before)), lengths)
+        best = reversed_sequences(paths + _messages(paths, from_best), lengths)
         return ops.where(mask, ops.cast(ops.argmax(best, axis=-1), "int32"), PADDING)
 
     def negative_log_likelihood(self, tags: Tensor, scores: Tensor) -> Tensor:
@@ -253,9 +253,9 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         message, exponentials, _ = self._log_sums()
         scores, lengths, transposed = _relative(scores), _lengths(mask), ops.transpose(exponentials)
         before = _messages(scores, lambda sums: message(sums, exponentials))
-        reverse = _reversed(scores, lengths)
+        reverse = reversed_sequences(scores, lengths)
         after = _messages(reverse, lambda sums: message(sums, transposed))
-        return ops.log_softmax(before + scores + _reversed(after, lengths), axis=-1)
+        return ops.log_softmax(before + scores + reversed_sequences(after, lengths), axis=-1)
 
 
 class _Cell:
@@ -292,7 +292,7 @@ def _lengths(mask: Tensor) -> Tensor:
     return ops.sum(ops.cast(mask, "int32"), axis=1)
 
 
-def _reversed(scores: Tensor, lengths: Tensor) -> Tensor:
+def reversed_sequences(scores: Tensor, lengths: Tensor) -> Tensor:
     """Reverse each sequence in its place, so that padding stays at the end."""
     number = ops.shape(scores)[1]
     places = (lengths[:, None] - 1 - ops.arange(number, dtype="int32")) % number

@@ -11,15 +11,13 @@ from corpus.kernels.compiled import kernel_array
 from corpus.ragged import number_used, offsets_of, owners_of
 from taggers.crf import lattice
 from taggers.networks.lstm import run_lstm
+from taggers.networks.network_sizes import DIRECTIONS
 from taggers.networks.vocabulary import Codes
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, Floats]
-
-#: The directions of an LSTM, as the prefixes of the names of their weights.
-DIRECTIONS = ("forward", "backward")
 
 #: Memory for the cached gates of words, in bytes.
 KEPT = 256 * 2**20
@@ -80,7 +78,7 @@ class Forward:
         for first in range(0, len(new), _PIECE):
             words = new[first : first + _PIECE]
             row = used + first
-            vectors = word_vectors(self._weights, self._inputs.of(words, self._templates))
+            vectors = word_vectors(self._weights, self._inputs.arrays(words, self._templates))
             self._gates[row : row + len(words)] = self._lstm.gates(vectors)
             self._index.update(zip(words, range(row, row + len(words)), strict=True))
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))

@@ -6,13 +6,13 @@ Whatever depends on the word alone is computed once per word type.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch, Stream
+from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
@@ -36,7 +36,10 @@ from taggers.privacy.patient_counts import (
     patients_of_words,
 )
 from taggers.privacy.pruning import AFFIXES, Pruning
-from taggers.templates import Templates
+from taggers.templates import Template, Templates
+
+#: Rows of a table, and the rows of another one with the same meaning.
+Rows = tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]
 
 #: The characters that are read of a word. Of a longer one, they are its first and its last ones.
 MAX_CHARACTERS = 24
@@ -62,6 +65,10 @@ class WordArrays:
     numbers: Codes
     characters: Codes
     features: Codes
+
+    def by_name(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays by their names."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,12 +113,6 @@ class WordInputs:
             Those of the vocabulary of the documents.
         """
         words = Words(train.vocabulary)
-        columns = {each.name: templates.feature(each.name)(words) for each in templates.features}
-        features = {name: vocabulary_of_feature(values, train) for name, values in columns.items()}
-        streams = {
-            each.name: vocabulary_of_stream(train.streams[each.name], train)
-            for each in templates.streams
-        }
         hashes = np.unique(_hashes(train.vocabulary))
         index = HashIndex(hashes)
         inputs = cls(
@@ -119,25 +120,35 @@ class WordInputs:
             hashes,
             patients_of_words(train, len(hashes), lambda types: index.positions(_hashes(types))),
             vocabulary_of_characters(train),
-            features,
-            streams,
+            {
+                template.name: vocabulary_of_feature(templates.feature(template.name)(words), train)
+                for template in templates.features
+            },
+            {
+                template.name: vocabulary_of_stream(train.streams[template.name], train)
+                for template in templates.streams
+            },
         )
-        return inputs, inputs.of(train.vocabulary, templates)
+        return inputs, inputs.arrays(train.vocabulary, templates)
 
-    def of(self, types: Sequence[str], templates: Templates) -> WordArrays:
+    def arrays(self, types: Sequence[str], templates: Templates) -> WordArrays:
         """Compute the inputs of words."""
         words = Words(types)
-        rows = HashIndex(self.words, self.key).positions(_hashes(types))
         features = [
-            self.features[each.name].codes(templates.feature(each.name)(words))
-            for each in templates.features
+            vocabulary.codes(templates.feature(name)(words))
+            for name, vocabulary in self.features.items()
         ]
         return WordArrays(
-            self.vectors.of(types),
-            np.where(rows == ABSENT, UNKNOWN, rows + 1).astype(np.int32),
+            self.vectors.lookup(types),
+            self._numbers(_hashes(types)),
             self._characters(types),
-            np.stack(features, axis=1) if features else np.zeros((len(types), 0), np.int32),
+            _columns(features, len(types)),
         )
+
+    def _numbers(self, hashes: Hashes) -> Codes:
+        """Return the numbers of words, from 1 on; `UNKNOWN` for others."""
+        rows = HashIndex(self.words, self.key).positions(hashes)
+        return np.where(rows == ABSENT, UNKNOWN, rows + 1).astype(np.int32)
 
     def border(self) -> WordArrays:
         """Return the inputs of the border of a document, which has no word."""
@@ -160,13 +171,34 @@ class WordInputs:
         )
         return codes
 
-    def of_streams(self, batch: Batch, templates: Templates) -> Codes:
+    def stream_codes(self, batch: Batch) -> Codes:
         """Return the codes of the streams of each token, shape (N, S)."""
-        found = [
-            _codes_of(batch.streams[each.name], self.streams[each.name])
-            for each in templates.streams
-        ]
-        return np.stack(found, axis=1) if found else np.zeros((batch.n_tokens, 0), np.int32)
+        columns = []
+        for name, vocabulary in self.streams.items():
+            stream = batch.streams[name]
+            codes = np.append(vocabulary.codes(stream.vocabulary), np.int32(UNKNOWN))
+            columns.append(codes[stream.values])  # no value, -1, indexes the last
+        return _columns(columns, batch.n_tokens)
+
+    def common_rows(self, before: WordInputs) -> dict[str, Rows]:
+        """Return the rows of words, characters and values that other inputs have, too.
+
+        Returns
+        -------
+        dict of str to (source, target)
+            Rows of the weights of the other network, and the rows of the same weights here, by the
+            names of these weights.
+        """
+        tables = {
+            "words": _common(before._numbers(self.words)),
+            "characters": _common(before.characters.codes(self.characters.values), first=2),
+        }
+        for kind in ("features", "streams"):
+            others = getattr(before, kind)
+            for name, vocabulary in getattr(self, kind).items():
+                if name in others:
+                    tables[f"{kind}/{name}"] = _common(others[name].codes(vocabulary.values))
+        return tables
 
     def pruned(self, pruning: Pruning) -> tuple[WordInputs, dict[str, npt.NDArray[np.int64]]]:
         """Return the inputs without the words and values of few patients.
@@ -186,9 +218,9 @@ class WordInputs:
             "characters": np.concatenate([np.zeros(1, np.int64), rows + 1]),
         }
         vocabularies: dict[str, dict[str, Vocabulary]] = {"features": {}, "streams": {}}
-        for kind, found in vocabularies.items():
-            for name, each in getattr(self, kind).items():
-                found[name], taken[f"{kind}/{name}"] = each.pruned(pruning, hashed=True)
+        for kind, kept_values in vocabularies.items():
+            for name, vocabulary in getattr(self, kind).items():
+                kept_values[name], taken[f"{kind}/{name}"] = vocabulary.pruned(pruning, hashed=True)
         inputs = WordInputs(
             self.vectors.pruned(pruning),
             words,
@@ -201,11 +233,10 @@ class WordInputs:
 
     def contents(self) -> dict[str, int]:
         """Return the number of words and values."""
-        values = sum(
-            len(each.values) for kind in (self.features, self.streams) for each in kind.values()
-        )
-        found = {"words": len(self.words), "feature values": values}
-        return found | ({"words with a vector": self.vectors.size} if self.vectors.tables else {})
+        vocabularies = (*self.features.values(), *self.streams.values())
+        values = sum(len(vocabulary.values) for vocabulary in vocabularies)
+        vectors = {"words with a vector": self.vectors.size} if self.vectors.tables else {}
+        return {"words": len(self.words), "feature values": values, **vectors}
 
     def traces(
         self, words: Sequence[str], templates: Templates
@@ -219,14 +250,14 @@ class WordInputs:
             whole |= known & (kinds == WHOLE)
             parts &= known | (kinds != PART)
             some |= kinds == PART
-        rows = HashIndex(self.words, self.key).positions(_hashes(words))
-        found = {"words": rows != ABSENT, "features": whole, AFFIXES: parts & some}
-        return found | ({"vectors": self.vectors.having(words)} if self.vectors.tables else {})
+        vectors = {"vectors": self.vectors.having(words)} if self.vectors.tables else {}
+        known = self._numbers(_hashes(words)) != UNKNOWN
+        return {"words": known, "features": whole, AFFIXES: parts & some, **vectors}
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of a model's files: arrays in NumPy's format."""
         vocabularies = (self.characters, *self.features.values(), *self.streams.values())
-        patients = np.concatenate([self.patients, *(each.patients for each in vocabularies)])
+        patients = np.concatenate([self.patients, *(values.patients for values in vocabularies)])
         return array_files({"words": self.words, "patients": patients}) | self.vectors.files()
 
     def description(self) -> dict[str, Any]:
@@ -235,8 +266,8 @@ class WordInputs:
             "key": self.key,
             "vectors": self.vectors.description(),
             "characters": self.characters.values,
-            "features": {name: each.values for name, each in self.features.items()},
-            "streams": {name: each.values for name, each in self.streams.items()},
+            "features": {name: codes.values for name, codes in self.features.items()},
+            "streams": {name: codes.values for name, codes in self.streams.items()},
         }
 
     @classmethod
@@ -248,42 +279,51 @@ class WordInputs:
         InputError
             If a file or the description of the model is not what was saved.
         """
-        found = model.fields.fields("inputs")
-        characters = found.distinct_texts("characters")
-        if any(len(each) != 1 for each in characters) or list(characters) != sorted(characters):
-            raise found.error("characters", "a list of ascending characters")
-        features, streams = (
-            _values(found.fields(key), [each.name for each in wanted])
-            for key, wanted in (("features", templates.features), ("streams", templates.streams))
-        )
-        vectors = WordVectors.from_model(model, found.rows("vectors"))
-        words, key = model.hashes("words"), found.integer("key", least=0, most=MOST_KEY)
-        lists = [characters, *features.values(), *streams.values()]
-        bounds = np.cumsum([len(words), *map(len, lists)])
-        patients = np.split(model.array("patients", expected_counts(int(bounds[-1]))), bounds[:-1])
-        counts = iter(patients[2:])
+        described = model.fields.fields("inputs")
+        characters = described.distinct_texts("characters")
+        ascending = list(characters) == sorted(characters)
+        if not ascending or any(len(character) != 1 for character in characters):
+            raise described.error("characters", "a list of ascending characters")
+        features = _values(described.fields("features"), templates.features)
+        streams = _values(described.fields("streams"), templates.streams)
+        vectors = WordVectors.from_model(model, described.rows("vectors"))
+        words, key = model.hashes("words"), described.integer("key", least=0, most=MOST_KEY)
+        lists = [*features.values(), *streams.values()]
+        bounds = np.cumsum([len(words), len(characters), *map(len, lists)])
+        counts = model.array("patients", expected_counts(int(bounds[-1])))
+        own, of_characters, *others = np.split(counts, bounds[:-1])
+        vocabularies = [
+            Vocabulary.from_values(values, patients, key)
+            for values, patients in zip(lists, others, strict=True)
+        ]
         return cls(
             vectors,
             words,
-            patients[0],
-            Vocabulary.from_values(characters, patients[1]),
-            {
-                name: Vocabulary.from_values(each, next(counts), key)
-                for name, each in features.items()
-            },
-            {
-                name: Vocabulary.from_values(each, next(counts), key)
-                for name, each in streams.items()
-            },
+            own,
+            Vocabulary.from_values(characters, of_characters),
+            dict(zip(features, vocabularies, strict=False)),
+            dict(zip(streams, vocabularies[len(features) :], strict=True)),
             key,
         )
 
 
-def _values(found: Fields, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _values(described: Fields, templates: Sequence[Template]) -> dict[str, tuple[str, ...]]:
     """Return the values of features or streams of these names."""
-    if list(found) != list(names):
-        raise InputError(f"{found.place}: expected {', '.join(names)}")
-    return {name: found.distinct_texts(name) for name in names}
+    names = [template.name for template in templates]
+    if list(described) != names:
+        raise InputError(f"{described.place}: expected {', '.join(names)}")
+    return {name: described.distinct_texts(name) for name in names}
+
+
+def _columns(codes: Sequence[Codes], rows: int) -> Codes:
+    return np.stack(codes, axis=1) if codes else np.zeros((rows, 0), np.int32)
+
+
+def _common(codes: Codes, first: int = 1) -> Rows:
+    """Return the rows of values with a code, and the rows of unknown ones, which come before."""
+    known = np.flatnonzero(codes)
+    unknown = np.arange(first)
+    return np.append(unknown, codes[known] + first - 1), np.append(unknown, known + first)
 
 
 def _code_points(text: str) -> npt.NDArray[np.uint32]:
@@ -295,16 +335,9 @@ def _known_codes(known: npt.NDArray[np.uint32], points: npt.NDArray[np.uint32]) 
     if not len(known):
         return np.ones(len(points), np.int32)
     places = np.searchsorted(known, points)
-    found = known[np.minimum(places, len(known) - 1)] == points
-    return np.where(found, places + 2, 1).astype(np.int32)
+    is_known = known[np.minimum(places, len(known) - 1)] == points
+    return np.where(is_known, places + 2, 1).astype(np.int32)
 
 
 def _hashes(types: Sequence[str]) -> Hashes:
     return hash_values("word", types)
-
-
-def _codes_of(stream: Stream, vocabulary: Vocabulary) -> Codes:
-    codes = np.append(
-        vocabulary.codes(stream.vocabulary), np.int32(UNKNOWN)
-    )  # of no value: the last
-    return codes[stream.values]

@@ -105,7 +105,7 @@ class WordVectors:
         """The dimension of the joined vectors, E; 0 if there are none."""
         return sum(len(table.mean) for table in self.tables)
 
-    def of(self, types: Sequence[str]) -> Floats:
+    def lookup(self, types: Sequence[str]) -> Floats:
         """Return the vectors of words, shape (T, E)."""
         parts = [table.vectors(types) for table in self.tables]
         return np.concatenate([np.zeros((len(types), 0), np.float32), *parts], axis=1)

@@ -13,14 +13,13 @@ import numpy.typing as npt
 from keras import layers, ops
 
 from corpus.kernels.compiled import kernel_array
+from taggers.networks.crf_layer import reversed_sequences
 from taggers.networks.lstm import differentiate_lstm, run_lstm
+from taggers.networks.network_sizes import DIRECTIONS
 
 Tensor = Any
 Floats = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.int32]
-
-#: The directions, as the prefixes of the names of their weights.
-_DIRECTIONS = ("forward", "backward")
 
 
 class BiLSTM(layers.Layer):  # type: ignore[misc]
@@ -48,7 +47,7 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
         self.units = units
         self.packed = _on_cpu_with_tensorflow() if packed is None else packed
         self.directions = {
-            name: layers.LSTM(units, return_sequences=True, name=name) for name in _DIRECTIONS
+            name: layers.LSTM(units, return_sequences=True, name=name) for name in DIRECTIONS
         }
 
     def build(self, shape: tuple[int | None, ...], *_: Any) -> None:
@@ -81,7 +80,7 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
         forward, backward = self.directions.values()
         # Padding comes last for both directions, so that no mask is needed, which would cost time
         # at each step.
-        reverse = _reversed(backward(_reversed(vectors, lengths)), lengths)
+        reverse = reversed_sequences(backward(reversed_sequences(vectors, lengths)), lengths)
         return ops.concatenate([forward(vectors), reverse], axis=-1)
 
     def _run_packed(self, vectors: Tensor, lengths: Tensor) -> Tensor:
@@ -177,10 +176,3 @@ def _packed(lengths: Codes, places: int) -> tuple[npt.NDArray[np.int64], npt.NDA
     place = np.arange(lengths.max(initial=0))[:, None]
     there = place < lengths[order]
     return (order * places + place)[there], np.append(0, there.sum(axis=1).cumsum())
-
-
-def _reversed(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Reverse each sequence in its place, so that padding stays at the end."""
-    number = ops.shape(vectors)[1]
-    places = (lengths[:, None] - 1 - ops.arange(number, dtype="int32")) % number
-    return ops.take_along_axis(vectors, places[..., None], axis=1)

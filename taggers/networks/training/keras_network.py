@@ -6,7 +6,6 @@ Only the training process imports this module, since Keras takes seconds to impo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import keras
@@ -15,61 +14,31 @@ import numpy.typing as npt
 from keras import layers, ops
 
 from taggers.networks.crf_layer import CRF
+from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.network_sizes import NetworkSizes
 from taggers.networks.training.bilstm import BiLSTM
-from taggers.networks.training.steps import Step, steps_of
 
 Floats = npt.NDArray[np.float32]
 Tensor = Any
 
+#: Receives the inputs, tags and weights of a minibatch, and returns its loss.
+Step = Callable[
+    [Mapping[str, npt.NDArray[Any]], npt.NDArray[np.int32], npt.NDArray[np.float32]], Tensor
+]
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The sizes and options of a network; the options are those of `BiLSTMCRFOptions`.
-
-    Parameters
-    ----------
-    labels : int
-        The number of labels, L.
-    outside : int
-        The label of tokens outside of all entities.
-    vectors : int
-        The dimension of the vectors of embeddings; 0 for none.
-    words : int
-        The rows of the table of learned vectors; 0 for no table.
-    alphabet : int
-        The number of codes of characters.
-    features, streams : mapping of str to int
-        The number of codes of each feature and stream, by name.
-    """
-
-    labels: int
-    outside: int
-    vectors: int
-    words: int
-    alphabet: int
-    features: Mapping[str, int]
-    streams: Mapping[str, int]
-    dimension: int
-    embedding_penalty: float
-    characters: str
-    character_dimension: int
-    character_units: int
-    feature_dimension: int
-    units: int
-    sensitive_units: int
-    learning: str
-    dropout: float
-    averaging: float
+#: Computes the loss of a minibatch from tensors: inputs, tags, weights, and whether it trains.
+Loss = Callable[[Mapping[str, Tensor], Tensor, Tensor, bool], Tensor]
 
 
-@dataclass(slots=True)
 class Network:
     """A network in Keras, and its weights by name.
 
     Parameters
     ----------
-    plan : Plan
-        Its sizes and options.
+    options : BiLSTMCRFOptions
+        Its layers and their training.
+    sizes : NetworkSizes
+        The sizes of its inputs and outputs.
 
     Attributes
     ----------
@@ -81,43 +50,37 @@ class Network:
         Computes the loss of a minibatch.
     """
 
-    plan: Plan
-    model: Any = field(init=False)
-    train: Step = field(init=False)
-    test: Step = field(init=False)
-    _losses: dict[str, Callable[[Tensor, Tensor], Tensor]] = field(init=False, default_factory=dict)
-    _optimizer: Any = field(init=False)
-    _weights: dict[str, Any] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        plan = self.plan
+    def __init__(self, options: BiLSTMCRFOptions, sizes: NetworkSizes) -> None:
+        self.options, self.sizes = options, sizes
+        self._losses: dict[str, Callable[[Tensor, Tensor], Tensor]] = {}
+        self._weights: dict[str, Any] = {}
         index = keras.Input((None,), dtype="int32", name="index")
         inputs: dict[str, Tensor] = {"index": index}
         lengths = ops.sum(ops.cast(index > 0, "int32"), axis=1)
         words = ops.take(self._word_vectors(inputs), index, axis=0)
-        tokens = [words, *self._context_vectors(inputs)]
-        read = layers.Dropout(plan.dropout)(_joined(tokens))
-        hidden = layers.Dropout(plan.dropout)(self._bilstm(read, lengths, plan.units))
+        read = layers.Dropout(options.dropout)(_joined([words, *self._context_vectors(inputs)]))
+        hidden = layers.Dropout(options.dropout)(self._bilstm(read, lengths, options.units))
         outputs: dict[str, Tensor] = {}
-        if plan.sensitive_units:
-            sensitive = self._dense(hidden, "sensitive", plan.sensitive_units, activation="tanh")
+        if options.sensitive_units:
+            sensitive = self._dense(hidden, "sensitive", options.sensitive_units, activation="tanh")
             outputs["sensitive"] = self._dense(sensitive, "sensitivity", 1)[..., 0]
             self._losses["sensitive"] = self._sensitive_loss
             hidden = _joined([hidden, sensitive])
         crf = CRF(name="crf")
-        outputs["tags"] = crf(self._dense(hidden, "scores", plan.labels), mask=index > 0)
+        outputs["tags"] = crf(self._dense(hidden, "scores", sizes.labels), mask=index > 0)
         self._losses["tags"] = (
             crf.marginal_cross_entropy
-            if plan.learning == "marginal"
+            if options.learning == "marginal"
             else crf.negative_log_likelihood
         )
         for name in ("transitions", "start", "end"):
             self._weights[name] = getattr(crf, name)
         self.model = keras.Model(inputs, outputs)
-        averaging = {"use_ema": True, "ema_momentum": plan.averaging} if plan.averaging else {}
+        decay = options.averaging
+        averaging = {"use_ema": True, "ema_momentum": decay} if decay else {}
         self._optimizer = keras.optimizers.Adam(clipnorm=5.0, **averaging)
         self._optimizer.build(self.model.trainable_variables)
-        self.train, self.test = steps_of(self.model, self._optimizer, self._loss)
+        self.train, self.test = training_steps(self.model, self._optimizer, self._loss)
 
     def _loss(
         self, inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor, training: bool
@@ -130,8 +93,8 @@ class Network:
     def weights(self) -> dict[str, Floats]:
         """Return a copy of the weights by name, as float32."""
         return {
-            name: np.array(ops.convert_to_numpy(each), np.float32)
-            for name, each in self._weights.items()
+            name: np.array(ops.convert_to_numpy(weight), np.float32)
+            for name, weight in self._weights.items()
         }
 
     def assign(self, weights: Mapping[str, Floats]) -> None:
@@ -145,58 +108,53 @@ class Network:
 
     def use_average(self) -> None:
         """Replace the weights by their exponential moving average, if there is one."""
-        if self.plan.averaging:
+        if self.options.averaging:
             self._optimizer.finalize_variable_values(self.model.trainable_variables)
 
     def _word_vectors(self, inputs: dict[str, Tensor]) -> Tensor:
         """Return the vectors of the words of a minibatch, and add their inputs."""
-        plan, parts = self.plan, []
-        if plan.vectors:
-            inputs["vectors"] = keras.Input((plan.vectors,), name="vectors")
+        options, sizes = self.options, self.sizes
+        parts = []
+        if sizes.vectors:
+            inputs["vectors"] = keras.Input((sizes.vectors,), name="vectors")
             parts.append(inputs["vectors"])
-        if plan.words:
+        if sizes.words:
             inputs["numbers"] = keras.Input((), dtype="int32", name="numbers")
-            learned = self._table("words", plan.words, plan.vectors or plan.dimension)
+            settings = {}
+            if sizes.vectors:  # what is added to the vectors of embeddings
+                penalty = keras.regularizers.L2(options.embedding_penalty)
+                settings = {"embeddings_initializer": "zeros", "activity_regularizer": penalty}
+            dimension = sizes.vectors or options.dimension
+            learned = self._table("words", sizes.words, dimension, **settings)
             added = learned(inputs["numbers"])
             parts = [parts[0] + added] if parts else [added]
-        if plan.characters != "none":
+        if options.characters != "none":
             inputs["characters"] = keras.Input((None,), dtype="int32", name="characters")
             parts.append(self._character_vectors(inputs["characters"]))
-        if plan.features:
-            inputs["features"] = keras.Input((len(plan.features),), dtype="int32", name="features")
-            parts += self._value_vectors("features", plan.features, inputs["features"])
+        if sizes.features:
+            shape = (len(sizes.features),)
+            inputs["features"] = keras.Input(shape, dtype="int32", name="features")
+            parts += self._value_vectors("features", sizes.features, inputs["features"])
         return _joined(parts)
 
-    def _table(self, name: str, rows: int, dimension: int) -> Any:
-        """Return a table of vectors: of all words, or of what is added to their embeddings."""
-        added = bool(self.plan.vectors)
-        layer = layers.Embedding(
-            rows,
-            dimension,
-            embeddings_initializer="zeros" if added else "uniform",
-            activity_regularizer=keras.regularizers.L2(self.plan.embedding_penalty)
-            if added
-            else None,
-        )
+    def _table(self, name: str, rows: int, dimension: int, **settings: Any) -> Any:
+        layer = layers.Embedding(rows, dimension, **settings)
         layer.build(None)
         self._weights[name] = layer.embeddings
         return layer
 
     def _character_vectors(self, characters: Tensor) -> Tensor:
-        plan = self.plan
-        embedding = layers.Embedding(plan.alphabet, plan.character_dimension)
-        embedding.build(None)
-        self._weights["characters"] = embedding.embeddings
+        units = self.options.character_units
+        dimension = self.options.character_dimension
         there = ops.cast(characters > 0, "float32")[..., None]
-        vectors = embedding(characters) * there
+        vectors = self._table("characters", self.sizes.alphabet, dimension)(characters) * there
         lengths = ops.sum(ops.cast(characters > 0, "int32"), axis=1)
-        if plan.characters == "bilstm":
-            outputs = self._bilstm(vectors, lengths, plan.character_units, "characters_")
+        if self.options.characters == "bilstm":
+            outputs = self._bilstm(vectors, lengths, units, "characters_")
             last = ops.maximum(lengths - 1, 0)[:, None, None]
-            forward = ops.take_along_axis(outputs[..., : plan.character_units], last, axis=1)
-            ends = [forward[:, 0], outputs[:, 0, plan.character_units :]]
-            return _joined(ends) * there[:, 0]
-        convolution = layers.Conv1D(plan.character_units, 3, padding="same")
+            forward = ops.take_along_axis(outputs[..., :units], last, axis=1)
+            return _joined([forward[:, 0], outputs[:, 0, units:]]) * there[:, 0]
+        convolution = layers.Conv1D(units, 3, padding="same")
         filtered = convolution(vectors)
         self._weights["filters"] = convolution.kernel
         self._weights["filters_bias"] = convolution.bias
@@ -205,20 +163,18 @@ class Network:
 
     def _context_vectors(self, inputs: dict[str, Tensor]) -> list[Tensor]:
         """Return the vectors of the streams, and add their input."""
-        if not self.plan.streams:
+        sizes = self.sizes.streams
+        if not sizes:
             return []
-        shape = (None, len(self.plan.streams))
-        inputs["streams"] = keras.Input(shape, dtype="int32", name="streams")
-        return self._value_vectors("streams", self.plan.streams, inputs["streams"])
+        inputs["streams"] = keras.Input((None, len(sizes)), dtype="int32", name="streams")
+        return self._value_vectors("streams", sizes, inputs["streams"])
 
     def _value_vectors(self, kind: str, sizes: Mapping[str, int], codes: Tensor) -> list[Tensor]:
-        found = []
-        for column, (name, size) in enumerate(sizes.items()):
-            layer = layers.Embedding(size, self.plan.feature_dimension)
-            layer.build(None)
-            self._weights[f"{kind}/{name}"] = layer.embeddings
-            found.append(layer(codes[..., column]))
-        return found
+        dimension = self.options.feature_dimension
+        return [
+            self._table(f"{kind}/{name}", size, dimension)(codes[..., column])
+            for column, (name, size) in enumerate(sizes.items())
+        ]
 
     def _bilstm(self, vectors: Tensor, lengths: Tensor, units: int, prefix: str = "") -> Tensor:
         """Return the outputs of both directions, shape (B, T, 2 * units)."""
@@ -244,7 +200,7 @@ class Network:
     def _sensitive_loss(self, tags: Tensor, logits: Tensor) -> Tensor:
         """Compute the cross-entropy of whether tokens are in entities (paper 001, equation 11)."""
         tags = ops.cast(tags, "int32")
-        sensitive = ops.cast(tags != self.plan.outside, logits.dtype)
+        sensitive = ops.cast(tags != self.sizes.outside, logits.dtype)
         losses = ops.softplus(logits) - sensitive * logits
         known = ops.cast(tags >= 0, logits.dtype)
         return ops.sum(losses * known, axis=-1)
@@ -252,3 +208,79 @@ class Network:
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:
     return ops.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
+
+
+def training_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
+    """Return a function that trains on a minibatch, and one that computes its loss.
+
+    Parameters
+    ----------
+    model : keras.Model
+        The model whose trainable variables are changed.
+    optimizer : keras.optimizers.Optimizer
+        It must have been built.
+    loss : callable
+        Computes the loss by means of the model.
+
+    Returns
+    -------
+    train, test : callable
+    """
+    if keras.backend.backend() == "torch":
+        return _torch_steps(model, optimizer, loss)
+    return _tensorflow_steps(model, optimizer, loss)
+
+
+def _tensorflow_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
+    import tensorflow as tf  # noqa: PLC0415 - only where it is the backend
+
+    # With a signature, TensorFlow traces a step once and not for several shapes.
+    signature = (
+        {tensor.name: tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in model.inputs},
+        tf.TensorSpec((None, None), tf.int32),
+        tf.TensorSpec((None,), tf.float32),
+    )
+
+    def train(inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor) -> Tensor:
+        variables = [variable.value for variable in model.trainable_variables]
+        with tf.GradientTape() as tape:
+            value = loss(inputs, tags, weights, True)
+        # The gradients of tables are sparse, and Adam would add the squares of the parts of a row
+        # in place of the square of their sum.
+        gradients = [tf.convert_to_tensor(part) for part in tape.gradient(value, variables)]
+        optimizer.apply(gradients, model.trainable_variables)
+        return value
+
+    def test(inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor) -> Tensor:
+        return loss(inputs, tags, weights, False)
+
+    return (
+        tf.function(train, input_signature=signature, autograph=False),
+        tf.function(test, input_signature=signature, autograph=False),
+    )
+
+
+def _torch_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
+    import torch  # noqa: PLC0415 - only where it is the backend
+
+    def value_of(
+        inputs: Mapping[str, npt.NDArray[Any]], tags: Any, weights: Any, training: bool
+    ) -> Tensor:
+        tensors = {name: ops.convert_to_tensor(array) for name, array in inputs.items()}
+        tags, weights = ops.convert_to_tensor(tags), ops.convert_to_tensor(weights)
+        return loss(tensors, tags, weights, training)
+
+    def train(inputs: Any, tags: Any, weights: Any) -> Tensor:
+        model.zero_grad()
+        value = value_of(inputs, tags, weights, True)
+        value.backward()
+        gradients = [variable.value.grad for variable in model.trainable_variables]
+        with torch.no_grad():
+            optimizer.apply(gradients, model.trainable_variables)
+        return value.detach()
+
+    def test(inputs: Any, tags: Any, weights: Any) -> Tensor:
+        with torch.no_grad():
+            return value_of(inputs, tags, weights, False)
+
+    return train, test

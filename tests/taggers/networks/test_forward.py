@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.tags import well_formed
-from taggers.networks.bilstm_crf import _PLANNED, BiLSTMCRFTagger
+from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.subsequences import Subsequences
-from taggers.networks.training.process import TRAIN, _documents
+from taggers.networks.training.process import TRAIN, documents_of
 
 pytest.importorskip("keras")
 
@@ -50,7 +48,7 @@ CASES = {
 @pytest.fixture(params=CASES.values(), ids=CASES)
 def random_network(request, embedding_folder):
     """A tagger with random weights, its network in Keras, and the inputs of its training."""
-    from taggers.networks.training.keras_network import Network, Plan
+    from taggers.networks.training.keras_network import Network
     from taggers.networks.word_inputs import WordInputs
     from taggers.networks.word_vectors import WordVectors
 
@@ -60,15 +58,14 @@ def random_network(request, embedding_folder):
     train = tagger._prepared(small_batch())
     vectors = WordVectors.read(embedding_folder)
     inputs, words = WordInputs.from_training(train, tagger._templates(), vectors)
-    network = Network(Plan(**tagger._plan(inputs, train.labels)))
-    assert set(_PLANNED) <= set(asdict(network.plan))
+    network = Network(options, tagger._sizes(inputs, train.labels))
     weights = {
         name: rng.normal(scale=0.5, size=array.shape).astype(np.float32)
         for name, array in network.weights().items()
     }
     network.assign(weights)
     tagger._weights, tagger._inputs, tagger.labels = weights, inputs, train.labels
-    return tagger, network, _documents(TRAIN, tagger._arrays(train, inputs, words, rng))
+    return tagger, network, documents_of(TRAIN, tagger._arrays(train, inputs, words, rng))
 
 
 def test_marginals_and_the_best_path_are_those_of_keras(random_network) -> None:

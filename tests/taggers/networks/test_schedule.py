@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.training.minibatches import Minibatches
-from taggers.networks.training.process import Schedule, train
+from taggers.networks.training.schedule import Schedule, train
 
 
 @given(
@@ -20,8 +22,8 @@ from taggers.networks.training.process import Schedule, train
 def test_no_schedule_has_fewer_steps_or_epochs_than_named(
     documents: int, minibatch: int, min_steps: int
 ) -> None:
-    named = Schedule(0.01, 1.0, minibatch, 3, min_steps, 10, 0.0, 0)
-    actual = named.completed(documents)
+    options = BiLSTMCRFOptions(minibatch=minibatch, epochs=3, min_steps=min_steps)
+    actual = Schedule.from_options(options, documents)
     assert actual.minibatch == minibatch or minibatch == 0
     assert actual.epochs >= 3
     assert actual.epochs * math.ceil(documents / actual.minibatch) >= min_steps
@@ -29,13 +31,24 @@ def test_no_schedule_has_fewer_steps_or_epochs_than_named(
 
 def test_the_learning_rate_falls_by_the_same_amount_to_nearly_0() -> None:
     def rates(decay_start: float) -> list[float]:
-        plan = Schedule(0.01, decay_start, 16, 10, 0, 10, 0.0, 0)
-        return [plan.learning_rate_of(epoch) for epoch in range(1, 11)]
+        schedule = Schedule(16, 1, 10, 0.01, decay_start)
+        return [schedule.learning_rate_of(epoch) for epoch in range(1, 11)]
 
     assert rates(0.0) == pytest.approx(np.linspace(0.01, 0.001, 10))
     assert rates(0.5) == pytest.approx([0.01] * 5 + np.linspace(0.01, 0.002, 5).tolist())
     assert rates(0.95) == [0.01] * 10
     assert rates(1.0) == [0.01] * 10
+
+
+OPTIONS = {
+    "learning_rate": 0.01,
+    "decay_start": 1.0,
+    "minibatch": 4,
+    "epochs": 20,
+    "min_steps": 0,
+    "averaging": 0.0,
+    "word_dropout": 0.0,
+}
 
 
 class Recorded:
@@ -44,10 +57,8 @@ class Recorded:
     class model:  # noqa: N801
         inputs = ()
 
-    class plan:  # noqa: N801
-        averaging = 0.0
-
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
+        self.options = BiLSTMCRFOptions(**{**OPTIONS, **options})
         self.rates: list[float] = []
         self.steps = 0
 
@@ -86,18 +97,16 @@ def documents(number: int, weight: float = 1.0) -> Minibatches:
 
 
 def test_training_follows_the_schedule() -> None:
-    network, steps = Recorded(), []
-    plan = Schedule(0.01, 0.0, 4, 2, 12, 10, 0.0, 0)
-    actual = train(network, documents(10), None, plan, lambda *done: steps.append(done))
-    assert (actual.epochs, actual.outcome) == (4, "the maximum number of epochs")
+    network, steps = Recorded(decay_start=0.0, epochs=2, min_steps=12), []
+    _, actual = train(network, documents(10), None, 0, lambda *done: steps.append(done))
+    assert (actual.iterations, actual.outcome) == (4, "the maximum number of epochs")
     assert network.rates == pytest.approx([0.5 * 0.01 * share for share in (1, 0.75, 0.5, 0.25)])
     assert steps == [(number, 12) for number in range(1, 13)]
 
 
 def test_every_epoch_has_a_step_even_if_all_weights_are_small() -> None:
-    network = Recorded()
-    plan = Schedule(0.01, 1.0, 4, 20, 0, 30, 0.0, 0)
-    train(network, documents(3, weight=1e-6), None, plan, lambda *done: None)
+    network = Recorded(patience=30)
+    train(network, documents(3, weight=1e-6), None, 0, lambda *done: None)
     assert network.steps == 20
 
 
@@ -136,11 +145,10 @@ def test_a_loss_that_is_not_a_number_keeps_the_best_epoch_before(
     held_out: Sequence[float] | None, best: int
 ) -> None:
     network = Failing(held_out or ())
-    plan = Schedule(0.01, 1.0, 4, 20, 0, 10, 0.0, 0)
     judges = documents(2) if held_out else None
-    actual = train(network, documents(10), judges, plan, lambda *done: None)
+    weights, actual = train(network, documents(10), judges, 0, lambda *done: None)
     assert actual.failed
     assert not actual.converged
-    assert actual.outcome == "the loss was not a number in epoch 4"
-    assert actual.epochs == best
-    np.testing.assert_array_equal(actual.weights["w"], [best])
+    assert actual.outcome.startswith("the loss was not a number in epoch 4; the weights are")
+    assert actual.iterations == best
+    np.testing.assert_array_equal(weights["w"], [best])

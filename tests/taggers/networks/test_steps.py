@@ -10,7 +10,7 @@ pytest.importorskip("tensorflow")
 
 from keras import layers, ops  # noqa: E402 - Keras may be missing
 
-from taggers.networks.training.steps import steps_of  # noqa: E402
+from taggers.networks.training.keras_network import training_steps  # noqa: E402
 
 RATE, CLIP, EPSILON = 0.02, 1.5, 1e-7
 ROWS, DIMENSION, STEPS = 4, 2, 5
@@ -49,7 +49,7 @@ def test_steps_are_those_of_adam_where_words_occur_several_times() -> None:
         errors = model(inputs, training=training) - ops.cast(tags, "float32")
         return ops.mean(weights * ops.sum(errors**2, axis=1))
 
-    train, test = steps_of(model, optimizer, loss)
+    train, test = training_steps(model, optimizer, loss)
     expected = table.embeddings.numpy().astype(np.float64)
     gradients: list[np.ndarray] = []
     for _ in range(STEPS):

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from taggers.networks.training.in_process import train_in_process
-from taggers.networks.training.process import INITIAL, TRAIN
+from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.network_sizes import NetworkSizes
+from taggers.networks.training.process import INITIAL, TRAIN, train_in_process
 
 pytestmark = pytest.mark.processes
 
-PLAN = {
-    "labels": 3,
-    "outside": 0,
-    "vectors": 2,
-    "words": 0,
-    "alphabet": 6,
-    "features": {"shape": 4},
-    "streams": {"header": 3},
-    "dimension": 2,
-    "embedding_penalty": 0.01,
-    "characters": "cnn",
-    "character_dimension": 3,
-    "character_units": 4,
-    "feature_dimension": 2,
-    "units": 5,
-    "sensitive_units": 3,
-    "learning": "likelihood",
-    "dropout": 0.0,
-    "averaging": 0.9,
-}
-SCHEDULE = {
-    "learning_rate": 0.02,
-    "decay_start": 0.0,
-    "minibatch": 4,
-    "epochs": 3,
-    "min_steps": 0,
-    "patience": 10,
-    "word_dropout": 0.0,
-    "random_state": 0,
-}
+SIZES = NetworkSizes(
+    labels=3,
+    outside=0,
+    vectors=2,
+    words=0,
+    alphabet=6,
+    features={"shape": 4},
+    streams={"header": 3},
+)
+OPTIONS = BiLSTMCRFOptions(
+    character_dimension=3,
+    character_units=4,
+    feature_dimension=2,
+    units=5,
+    sensitive_units=3,
+    dropout=0.0,
+    averaging=0.9,
+    learning_rate=0.02,
+    decay_start=0.0,
+    minibatch=4,
+    epochs=3,
+    min_steps=0,
+    word_dropout=0.0,
+)
 
 
 def documents() -> dict[str, np.ndarray]:
@@ -72,12 +68,12 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
     arrays = {f"{TRAIN}{name}": array for name, array in documents().items()}
-    first, _ = train_in_process(PLAN, {**SCHEDULE, "epochs": 1}, arrays)
+    first, _ = train_in_process(replace(OPTIONS, epochs=1), SIZES, arrays, 0)
     for name, array in first.items():
         arrays[f"{INITIAL}{name}"] = array
         arrays[f"{INITIAL}{name}:rows"] = np.arange(len(array))
-    actual, training = train_in_process(PLAN, SCHEDULE, arrays)
-    other, as_well = train_in_process(PLAN, SCHEDULE, arrays, "torch")
+    actual, training = train_in_process(OPTIONS, SIZES, arrays, 0)
+    other, as_well = train_in_process(replace(OPTIONS, backend="torch"), SIZES, arrays, 0)
     assert training.iterations == as_well.iterations == 3
     assert training.loss == pytest.approx(as_well.loss, rel=1e-4)
     assert actual.keys() == other.keys()
@@ -94,5 +90,5 @@ def test_nothing_is_imported_from_the_current_folder(
         (tmp_path / name).write_text('raise RuntimeError("imported")')
     monkeypatch.chdir(tmp_path)
     arrays = {f"{TRAIN}{name}": array for name, array in documents().items()}
-    _, training = train_in_process(PLAN, {**SCHEDULE, "epochs": 1}, arrays)
+    _, training = train_in_process(replace(OPTIONS, epochs=1), SIZES, arrays, 0)
     assert training.iterations == 1
