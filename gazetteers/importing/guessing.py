@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from corpus.errors import InputError, shown
 from gazetteers.folding import fold
+from gazetteers.importing.numerals import are_counts
 from gazetteers.importing.tables import Table
-from gazetteers.phrases.numerals import are_counts
 
 #: Names of columns of terms. Names precede places: a table of hospitals may have columns of their
 #: names and towns, and the terms are the names.

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from corpus.errors import InputError, Problem, Problems, shown
+from corpus.errors import InputError, Problems, shown
+from corpus.formats.records import Unreadable, parsed_records
 from gazetteers.folding import fold
-from gazetteers.gazetteer import COLUMNS, Gazetteer, sum_counts
+from gazetteers.gazetteer import COLUMNS, Gazetteer
 from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
-from gazetteers.importing.tables import Fault, Progress, Rows, Table
-from gazetteers.phrases import numerals
-from gazetteers.phrases.numerals import CountReader
-
-#: The minimum number of rows of partial sums before they are merged.
-_PARTIAL = 1 << 20
-
-#: Terms that are folded at a time.
-_FOLDED = 1 << 16
-
-#: A visible character: not a space, a control character or a combining accent.
-_VISIBLE = r"[^\pZ\pC\x{0300}-\x{036f}]"
-_NO_TERM = ("no term", "expected a name or a word")
-_NO_CLASS = ("no class", "expected its name")
+from gazetteers.importing.numerals import CountReader
+from gazetteers.importing.tables import DELIMITERS, Progress, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,92 +118,82 @@ def import_table(
     table = Table(path, delimiter=options.delimiter, encoding=options.encoding)
     if table.empty:
         raise InputError(f"{shown(path)} has a header and no rows")
-    reading = _Reading.from_options(table, options)
-    rows = left_out = 0
-    sums = _Sums()
+    reader = _RowReader(table, options)
     problems = problems or Problems()
-    for block in table.rows(reading.columns(), progress):
-        terms, faults = reading.read(block)
-        for fault in faults:
-            problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.row}", fault.detail))
-        sums.add(terms)
-        rows += len(block.numbers) - (len(faults) - len(block.faults))
-        left_out += len(faults)
+    rejected = problems.rejected
+    sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = 0
+    place = shown(path)
+    records = ((f"{place}:{line}", row) for line, row in table.rows(progress))
+    for name, term, count in parsed_records(records, reader.read, problems):
+        sums[name][term] += count
+        rows += 1
+    rejected = problems.rejected - rejected
     if not rows:
-        raise InputError(f"{shown(path)}: none of its {left_out:,} rows can be used")
+        raise InputError(f"{shown(path)}: none of its {rejected:,} rows can be used")
+    parts = []
+    for name, terms in sums.items():  # terms are folded only now because folding is slow
+        columns = [fold(list(terms)), [name] * len(terms), list(terms.values())]
+        parts.append(pa.table(columns, schema=COLUMNS))
+    used = {*reader.terms, *reader.counts, reader.class_column}
     return Imported(
-        gazetteer=Gazetteer.from_table(sums.table()),
-        terms=reading.terms,
-        counts=reading.counts,
-        class_column=reading.class_column,
-        unused=tuple(name for name in table.columns if name not in reading.columns()),
-        widths=reading.widths,
+        gazetteer=Gazetteer.from_table(pa.concat_tables(parts)),
+        terms=reader.terms,
+        counts=reader.counts,
+        class_column=reader.class_column,
+        unused=tuple(name for name in table.columns if name not in used),
+        widths=reader.widths,
         encoding=table.encoding,
         delimiter=table.delimiter,
         rows=rows,
-        left_out=left_out,
+        left_out=rejected,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A reader of terms, classes and counts from rows."""
+class _RowReader:
+    """A reader of the class, the term and the count of a row."""
 
-    terms: tuple[str, ...]
-    counts: tuple[str, ...]
-    class_name: str
-    class_column: str | None
-    widths: tuple[int, ...]
-    readers: tuple[CountReader, ...] = field(repr=False)
-
-    @classmethod
-    def from_options(cls, table: Table, options: ImportOptions) -> _Reading:
-        named = () if options.class_column is None else (options.class_column,)
-        classes = [column_of(table, name, "--class-column") for name in named]
-        terms = terms_of(table, options.terms)
-        counts = counts_of(table, options.counts, [*terms, *classes])
-        name = " ".join(fold(terms) if options.class_name is None else [options.class_name])
-        widths = [width_of(term) if options.width is None else options.width for term in terms]
-        return cls(
-            terms,
-            counts,
-            _checked(name),
-            classes[0] if classes else None,
-            tuple(widths),
-            tuple(CountReader() for _ in counts),
+    def __init__(self, table: Table, options: ImportOptions) -> None:
+        named = options.class_column
+        self.class_column = None if named is None else column_of(table, named, "--class-column")
+        taken = [] if self.class_column is None else [self.class_column]
+        self.terms = terms_of(table, options.terms)
+        self.counts = counts_of(table, options.counts, [*self.terms, *taken])
+        self.widths = tuple(
+            width_of(term) if options.width is None else options.width for term in self.terms
         )
-
-    def columns(self) -> list[str]:
-        """Return the columns to read, each once."""
-        classes = [self.class_column] if self.class_column else []
-        return list(dict.fromkeys([*self.terms, *self.counts, *classes]))
-
-    def read(self, rows: Rows) -> tuple[pa.Table, list[Fault]]:
-        """Return the unfolded terms of rows, and the rows that cannot be used."""
-        terms = self._terms(rows).dictionary_encode()
-        faults = np.where(_visible(terms), 0, 1)
-        counts = np.full(len(rows.numbers), 0 if self.counts else 1, np.int64)
-        for name, reader in zip(self.counts, self.readers, strict=True):
-            values, wrong = reader.read(rows.columns[name])
-            counts += values
-            if wrong.any():
-                faults = np.where((faults == 0) & (wrong > 0), wrong + 2, faults)
-        classes = pa.repeat(pa.scalar(self.class_name), len(rows.numbers)).dictionary_encode()
-        if self.class_column:
-            classes = pc.utf8_trim_whitespace(rows.columns[self.class_column]).dictionary_encode()
-            faults = np.where((faults == 0) & ~_visible(classes), 2, faults)
-        return _summed(terms, classes, counts, faults == 0), _list_faults(rows, faults)
-
-    def _terms(self, rows: Rows) -> pa.StringArray:
-        columns = [
-            _padded(rows.columns[name], width)
-            for name, width in zip(self.terms, self.widths, strict=True)
+        name = options.class_name
+        self._class = _checked(" ".join(fold(self.terms) if name is None else [name]))
+        self._columns, self._delimiter = len(table.columns), table.delimiter
+        places = {column: place for place, column in enumerate(table.columns)}
+        self._class_place = None if self.class_column is None else places[self.class_column]
+        self._terms = [
+            (places[term], width) for term, width in zip(self.terms, self.widths, strict=True)
         ]
-        return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, " ")
+        self._counts = [(places[column], CountReader()) for column in self.counts]
 
-
-#: Kinds of faults of a row, by number; 0 is none.
-_FAULTS = (("", ""), _NO_TERM, _NO_CLASS, *numerals.FAULTS[1:])
+    def read(self, where: str, row: list[str]) -> tuple[str, str, int]:
+        """Return the class, the term and the count of a row, or raise `Unreadable`."""
+        if len(row) != self._columns:
+            few = "few" if len(row) < self._columns else "many"
+            delimiter = DELIMITERS.get(self._delimiter, self._delimiter)
+            raise Unreadable(
+                f"row with too {few} fields",
+                f"{len(row)}, and the header has {self._columns}, with a {delimiter} between them",
+            )
+        parts = [
+            _padded(row[place], width) if width else row[place] for place, width in self._terms
+        ]
+        term = " ".join(" ".join(parts).split())
+        if not _is_visible(term):
+            raise Unreadable("no term", "expected a name or a word")
+        counts = [reader.read(row[place]) for place, reader in self._counts]
+        name = self._class
+        if self._class_place is not None:
+            name = " ".join(row[self._class_place].split())
+            if not _is_visible(name):
+                raise Unreadable("no class", "expected its name")
+        return name, term, sum(counts) if counts else 1
 
 
 def _checked(name: str) -> str:
@@ -224,82 +202,15 @@ def _checked(name: str) -> str:
     return name.strip()
 
 
-def _list_faults(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
-    """List the faults of rows, with those of the parser, in the order of the file."""
-    places = np.flatnonzero(faults)
-    if not len(places):
-        return rows.faults
-    numbers = rows.numbers[places].tolist()
-    new_faults = [
-        Fault(number, *_FAULTS[fault])
-        for number, fault in zip(numbers, faults[places].tolist(), strict=True)
-    ]
-    return sorted([*rows.faults, *new_faults], key=lambda fault: fault.row)
+def _is_visible(text: str) -> bool:
+    """Return whether a text has more than spaces, control characters and combining accents."""
+    return text[:1].isalnum() or any(
+        unicodedata.category(character)[0] not in "ZC" and not "\u0300" <= character <= "\u036f"
+        for character in text
+    )
 
 
-def _visible(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
-    """Return which texts have a visible character."""
-    visible = pc.match_substring_regex(texts.dictionary, _VISIBLE).to_numpy(zero_copy_only=False)
-    return np.asarray(visible[texts.indices.to_numpy()], bool)
-
-
-def _padded(texts: pa.StringArray, width: int) -> pa.StringArray:
+def _padded(text: str, width: int) -> str:
     """Pad numbers with leading zeros."""
-    if not width:
-        return texts
-    trimmed = pc.utf8_trim_whitespace(texts)
-    numbers = pc.match_substring_regex(trimmed, "^[0-9]+$")
-    return pc.if_else(numbers, pc.utf8_lpad(trimmed, width, "0"), texts)
-
-
-def _summed(
-    terms: pa.DictionaryArray,
-    classes: pa.DictionaryArray,
-    counts: npt.NDArray[np.int64],
-    sound: npt.NDArray[np.bool_],
-) -> pa.Table:
-    """Sum the counts of each term and class."""
-    rows = pa.table({"term": terms, "class": classes, "count": counts})
-    return sum_counts(rows if sound.all() else rows.filter(pa.array(sound)))
-
-
-class _Sums:
-    """Sums of counts, whose parts are merged whenever they have more rows than the total."""
-
-    def __init__(self) -> None:
-        self._total = COLUMNS.empty_table()
-        self._parts: list[pa.Table] = []
-        self._rows = 0
-
-    def add(self, part: pa.Table) -> None:
-        self._parts.append(part)
-        self._rows += len(part)
-        if self._rows > max(_PARTIAL, len(self._total)):
-            self._merge()
-
-    def table(self) -> pa.Table:
-        """Return the sums of terms, which are folded only at the end because folding is slow."""
-        self._merge()
-        return _folded(self._total)
-
-    def _merge(self) -> None:
-        self._total = sum_counts(pa.concat_tables([self._total, *self._parts]))
-        self._parts, self._rows = [], 0
-
-
-def _folded(table: pa.Table) -> pa.Table:
-    """Fold terms and separate their words by single spaces."""
-    parts = [_folded_rows(part) for part in table.to_batches(max_chunksize=_FOLDED)]
-    return pa.Table.from_batches(parts, schema=COLUMNS)
-
-
-def _folded_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
-    terms = fold([" ".join(term.split()) for term in rows["term"].to_pylist()])
-    distinct = rows["class"].dictionary_encode()
-    classes = [" ".join(name.split()) for name in distinct.dictionary.to_pylist()]
-    columns = [
-        pa.array(terms, pa.large_string()),
-        pa.array(classes, pa.large_string()).take(distinct.indices),
-        rows["count"],
-    ]
-    return pa.record_batch(columns, schema=COLUMNS)
+    number = text.strip()
+    return number.zfill(width) if number.isdecimal() and number.isascii() else text

@@ -1,4 +1,4 @@
-"""CSV and TSV files of terms and counts, as columns of strings in blocks of bounded size."""
+"""CSV and TSV files of terms and counts, with their delimiter and their header."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TextIO, cast
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from corpus.errors import InputError, shown
 from corpus.formats.records import encodable
@@ -29,43 +24,6 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SAMPLE = 1 << 17
 
 Progress = Callable[[int, int], None]
-Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A row that cannot be used.
-
-    Parameters
-    ----------
-    row : int
-        The number of the line on which the row begins.
-    kind, detail : str
-        A description of the fault, without text of the row.
-    """
-
-    row: int
-    kind: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """A block of rows of a table.
-
-    Parameters
-    ----------
-    columns : dict of str to pyarrow.StringArray
-        The columns by name, with N rows.
-    numbers : ndarray of int64, shape (N,)
-        The number of the line in the file on which each row begins, from 1.
-    faults : list of Fault
-        Rows of the block whose number of fields differs from the number of columns.
-    """
-
-    columns: dict[str, pa.StringArray]
-    numbers: Numbers
-    faults: list[Fault]
 
 
 class Table:
@@ -131,13 +89,11 @@ class Table:
         }
         self.empty = whole and not any(map(_is_row, rows[self._header :]))
 
-    def rows(self, names: Sequence[str], progress: Progress | None = None) -> Iterator[Rows]:
-        """Yield all rows in blocks.
+    def rows(self, progress: Progress | None = None) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line on which each row begins, from 1, and its fields; blank rows are skipped.
 
         Parameters
         ----------
-        names : sequence of str
-            The columns to return, each once.
         progress : callable, optional
             Called with the number of bytes read and their total.
 
@@ -146,7 +102,6 @@ class Table:
         InputError
             If the file cannot be parsed to its end.
         """
-        columns = [(name, self.columns.index(name)) for name in names]
         try:
             # A surrogate stands for a byte that cannot be decoded.
             with self.path.open(
@@ -154,9 +109,10 @@ class Table:
             ) as file:
                 text = cast(TextIO, _Text(file, self.path, self.encoding, progress))
                 table = DelimitedRows(text, self.delimiter, shown(self.path))
-                numbered = islice(((table.line, row) for row in table), self._header, None)
-                while block := table.next_block(numbered):
-                    yield self._rows(block, columns)
+                for row in islice(table, self._header, None):
+                    is_whole = len(row) == len(self.columns)
+                    if any(row) if is_whole else len(row) > 1 or "".join(row).strip(' \t"'):
+                        yield table.line, row
         except OSError as error:
             raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
         if not table.is_closed:
@@ -164,27 +120,6 @@ class Table:
                 f"{shown(self.path)}:{table.line}: this row has a quote that is not closed; "
                 "the file is cut off, or a quote is missing"
             )
-
-    def _rows(self, block: list[tuple[int, list[str]]], columns: list[tuple[str, int]]) -> Rows:
-        sound, numbers, faults = [], [], []
-        for line, row in block:
-            if len(row) == len(self.columns):
-                if any(row):
-                    sound.append(row)
-                    numbers.append(line)
-            elif len(row) > 1 or any(field.strip(' \t"') for field in row):
-                faults.append(self._fault(line, len(row)))
-        arrays = {
-            name: pa.array([row[place] for row in sound], pa.string()) for name, place in columns
-        }
-        return Rows(arrays, np.array(numbers, np.int64), faults)
-
-    def _fault(self, line: int, fields: int) -> Fault:
-        expected = len(self.columns)
-        kind = f"row with too {'few' if fields < expected else 'many'} fields"
-        delimiter = DELIMITERS.get(self.delimiter, self.delimiter)
-        detail = f"{fields}, and the header has {expected}, with a {delimiter} between them"
-        return Fault(line, kind, detail)
 
 
 class _Text:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from itertools import islice
-from typing import TextIO, TypeVar
+from typing import TextIO
 
 from corpus.errors import InputError
-from corpus.formats.batches import MOST_BYTES, MOST_ROWS
 from corpus.formats.files import LONGEST_LINE
-
-_Row = TypeVar("_Row")
 
 #: Characters that are read at a time.
 _BLOCK = 1 << 18
@@ -34,8 +30,8 @@ class DelimitedRows:
     ----------
     line : int
         The number of the first line of the last row, from 1.
-    quotes, characters : int
-        The numbers of quotation marks and of characters read so far.
+    quotes : int
+        The number of quotation marks read so far.
     is_closed : bool
         False if the file ended within quotation marks.
     """
@@ -43,7 +39,7 @@ class DelimitedRows:
     def __init__(self, text: TextIO, delimiter: str, name: str) -> None:
         self._text, self._name = text, name
         self._reader = csv.reader(self._lines(), delimiter=delimiter)
-        self._size = self._last = self.quotes = self.characters = 0
+        self._size = self._last = self.quotes = 0
         self.line = 1
         self.is_closed = True
 
@@ -60,26 +56,10 @@ class DelimitedRows:
             self._size, self.line, self._last = 0, self._last + 1, self._reader.line_num
             yield row
 
-    def next_block(self, rows: Iterator[_Row]) -> list[_Row]:
-        """Return some of the next rows, of bounded size.
-
-        Parameters
-        ----------
-        rows : iterator
-            This table, or an iterator that draws from it.
-        """
-        block, begin = [], self.characters
-        for row in islice(rows, MOST_ROWS):
-            block.append(row)
-            if self.characters - begin >= MOST_BYTES:
-                break
-        return block
-
     def _lines(self) -> Iterator[str]:
         rest = ""
         while block := self._text.read(min(_BLOCK, LONGEST_LINE)):
             self.quotes += block.count('"')
-            self.characters += len(block)
             self._size += len(block)
             if self._size > LONGEST_LINE:
                 raise InputError(

@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError, Problem, Problems
-from corpus.formats.tabular import delimited_rows
 from gazetteers.folding import fold
-from gazetteers.importing import importer
 from gazetteers.importing.importer import Imported, ImportOptions, import_table
 
 Row = tuple[str, str, int]
@@ -35,14 +33,14 @@ def table(tmp_path: Path) -> MakeTable:
 
 
 def rows_of(imported: Imported) -> list[Row]:
-    found = imported.gazetteer
-    columns = found.terms.to_pylist(), found.classes.to_pylist(), found.counts.tolist()
+    gazetteer = imported.gazetteer
+    columns = gazetteer.terms.to_pylist(), gazetteer.classes.to_pylist(), gazetteer.counts.tolist()
     return list(zip(*columns, strict=True))
 
 
 def ordered(sums: Counter[tuple[str, str]]) -> list[Row]:
-    found = [(term, name, count) for (term, name), count in sums.items()]
-    return sorted(found, key=lambda row: (-row[2], row[1], row[0]))
+    rows = [(term, name, count) for (term, name), count in sums.items()]
+    return sorted(rows, key=lambda row: (-row[2], row[1], row[0]))
 
 
 def straightforward(
@@ -91,10 +89,7 @@ def test_published_files_are_read_as_they_are(
     counts: list[int],
     width: int,
     spain: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(delimited_rows, "MOST_ROWS", 1000)
-    monkeypatch.setattr(importer, "_PARTIAL", 4_000)
     path = spain / f"{file}.csv"
     expected, rows = straightforward(path, terms, counts, "x", width)
     imported = import_table(path, ImportOptions(class_name="x", **options))
@@ -124,15 +119,10 @@ def test_terms_are_folded_and_whole_and_added_up(table: MakeTable) -> None:
         ),
         min_size=1,
         max_size=30,
-    ),
-    size=st.integers(1000, 1060),
-    partial=st.integers(0, 10),
+    )
 )
 def test_any_table_is_read_as_a_loop_over_rows_reads_it(
-    rows: list[tuple[str, int, str]],
-    size: int,
-    partial: int,
-    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, int, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("t") / "t.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -140,11 +130,7 @@ def test_any_table_is_read_as_a_loop_over_rows_reads_it(
     sums: Counter[tuple[str, str]] = Counter()
     for term, count, kind in rows:
         sums[fold([" ".join(term.split())])[0], kind.strip()] += count
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited_rows, "MOST_ROWS", size)
-        patch.setattr(importer, "_PARTIAL", partial)
-        patch.setattr(importer, "_FOLDED", partial + 1)
-        assert read(path, class_column="kind") == ordered(sums)
+    assert read(path, class_column="kind") == ordered(sums)
 
 
 @pytest.mark.parametrize(
@@ -279,19 +265,15 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("size", [1 << 23, 20])
-def test_rows_that_cannot_be_used_are_named_and_counted(
-    size: int, table: MakeTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(delimited_rows, "MOST_ROWS", size)
+def test_rows_that_cannot_be_used_are_named_and_counted(table: MakeTable) -> None:
     path = table(BAD)
-    told: list[Problem] = []
-    imported = import_table(path, problems=Problems(invalid="skip", on_problem=told.append))
-    assert [(problem.where, problem.kind) for problem in told] == [
+    noted: list[Problem] = []
+    imported = import_table(path, problems=Problems(invalid="skip", on_problem=noted.append))
+    assert [(problem.where, problem.kind) for problem in noted] == [
         (f"{path}:{line}", kind) for line, kind in FAULTS
     ]
-    assert all("expected" in each.detail or "header has 2" in each.detail for each in told)
-    assert not any(name in str(told) for name in ["eva", "luz", "rita", "1000000000000"])
+    assert all("expected" in fault.detail or "header has 2" in fault.detail for fault in noted)
+    assert not any(name in str(noted) for name in ["eva", "luz", "rita", "1000000000000"])
     with pytest.raises(InputError, match=r'names.csv:4: no count: .*invalid = "skip"'):
         import_table(path)
     assert rows_of(imported) == [("mar", "nombre", 9), ("ana", "nombre", 1)]
@@ -315,28 +297,3 @@ def test_a_row_without_a_class_cannot_be_used(table: MakeTable) -> None:
 def test_a_file_without_a_row_is_refused(text: str, message: str, table: MakeTable) -> None:
     with pytest.raises(InputError, match=message):
         import_table(table(text), problems=Problems(invalid="skip"))
-
-
-# Memory
-
-
-def test_partial_sums_are_added_up_before_they_are_many(
-    table: MakeTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is held depends on different terms; the file has two hundred rows of each."""
-    monkeypatch.setattr(delimited_rows, "MOST_ROWS", 4096)
-    monkeypatch.setattr(importer, "_PARTIAL", 2000)
-    held = []
-    add = importer._Sums.add
-
-    def watched(self: Any, part: Any) -> None:
-        add(self, part)
-        held.append(self._rows + len(self._total))
-
-    monkeypatch.setattr(importer._Sums, "add", watched)
-    rows = "".join(f"NAME {number % 1000},1\n" for number in range(200_000))
-    imported = import_table(table(f"nombre,frec\n{rows}"))
-    assert {count for _, _, count in rows_of(imported)} == {200}
-    assert len(held) > 20
-    assert max(held) <= 2000 + 2 * 1000
-    assert min(held[10:]) >= 1000

@@ -31,20 +31,20 @@ def parsed(text: str) -> tuple[list[Record], bool]:
     records: list[Record] = []
     fields: list[str] = []
     value, state, begin, line = "", "begin", 1, 1
-    for each in [*text.replace("\r\n", "\n").replace("\r", "\n"), "\n"]:
-        line += each == "\n"
+    for character in [*text.replace("\r\n", "\n").replace("\r", "\n"), "\n"]:
+        line += character == "\n"
         if state == "quoted":
-            state = "closed" if each == '"' else "quoted"
-            value += "" if each == '"' else each
-        elif each in ",\n":
+            state = "closed" if character == '"' else "quoted"
+            value += "" if character == '"' else character
+        elif character in ",\n":
             fields, value, state = [*fields, value], "", "begin"
-            if each == "\n":
+            if character == "\n":
                 records.append((begin, fields))
                 fields, begin = [], line
-        elif each == '"' and state in ("begin", "closed"):
+        elif character == '"' and state in ("begin", "closed"):
             value, state = value + '"' * (state == "closed"), "quoted"
         else:
-            value, state = value + each, "open"
+            value, state = value + character, "open"
     return records, state == "quoted"
 
 
@@ -53,17 +53,8 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-def read(path: Path, **options: Any) -> tuple[list[Record], list[tuple[int, str]]]:
-    """Read all rows with their numbers, and the faults."""
-    table = Table(path, **options)
-    found, faults = [], []
-    for rows in table.rows(table.columns):
-        columns = [rows.columns[name].to_pylist() for name in table.columns]
-        assert {len(column) for column in columns} == {len(rows.numbers)}
-        fields = map(list, zip(*columns, strict=True))
-        found += list(zip(rows.numbers.tolist(), fields, strict=True))
-        faults += [(fault.row, fault.kind) for fault in rows.faults]
-    return found, faults
+def read(path: Path, **options: Any) -> list[Record]:
+    return list(Table(path, **options).rows())
 
 
 @settings(max_examples=60)
@@ -79,21 +70,15 @@ def test_rows_and_faults_are_those_of_a_parser_of_characters(
     records, unclosed = parsed(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited_rows, "_BLOCK", size)
-        patch.setattr(delimited_rows, "MOST_ROWS", size)
         if unclosed:
             with pytest.raises(InputError, match="has a quote that is not closed"):
                 read(path, delimiter=",")
             return
-        found, faults = read(path, delimiter=",")
-    assert [_plain(each) for each in found] == [
+        rows = read(path, delimiter=",")
+    assert [_plain(record) for record in rows] == [
         _plain((number, fields))
         for number, fields in records[1:]
-        if len(fields) == 2 and any(fields)
-    ]
-    assert faults == [
-        (number, f"row with too {'few' if len(fields) < 2 else 'many'} fields")
-        for number, fields in records[1:]
-        if len(fields) != 2 and (len(fields) > 1 or fields[0].strip(' "'))
+        if (any(fields) if len(fields) == 2 else len(fields) > 1 or fields[0].strip(' "'))
     ]
 
 
@@ -124,8 +109,8 @@ def test_what_the_csv_module_writes_is_read(
     writer.writerows([["x", "y", "z"], *rows])
     path = write(tmp_path_factory.mktemp("t") / "t.csv", text.getvalue().encode(encoding))
     named = encoding if encoding == "cp1252" else None
-    found, faults = read(path, delimiter=dialect[0], encoding=named)
-    assert ([fields for _, fields in found], faults) == ([row for row in rows if any(row)], [])
+    read_rows = read(path, delimiter=dialect[0], encoding=named)
+    assert [fields for _, fields in read_rows] == [row for row in rows if any(row)]
 
 
 # Headers
@@ -188,7 +173,7 @@ def test_what_delimits_nothing_is_refused(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "found"),
+    ("encoding", "detected"),
     [
         ("utf-8", "utf-8"),
         ("utf-8-sig", "utf-8"),
@@ -201,7 +186,7 @@ def test_what_delimits_nothing_is_refused(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_encodings_are_found(
-    encoding: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoding: str, detected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the first letter that tells them apart is cut in two, or comes late."""
     monkeypatch.setattr(encodings, "_PIECE", 1)
@@ -209,15 +194,15 @@ def test_encodings_are_found(
     text = "nombre;n\nANA;1\n" + "LUIS;2\n" * 50 + "MUÑOZ NÚÑEZ;3\r\n"
     path = write(tmp_path / "t.csv", text.encode(encoding))
     table = Table(path)
-    terms = [term for rows in table.rows(["nombre"]) for term in rows.columns["nombre"].to_pylist()]
+    terms = [term for _, (term, _) in table.rows()]
     assert terms == ["ANA", *["LUIS"] * 50, "MUÑOZ NÚÑEZ"]
-    assert table.encoding == found
+    assert table.encoding == detected
 
 
 def test_an_encoding_can_be_named(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "nombre,n\nMUÑOZ,1\n".encode("cp850"))
-    assert read(path, encoding="cp850")[0] == [(2, ["MUÑOZ", "1"])]
-    assert read(path)[0] != [(2, ["MUÑOZ", "1"])]
+    assert read(path, encoding="cp850") == [(2, ["MUÑOZ", "1"])]
+    assert read(path) != [(2, ["MUÑOZ", "1"])]
 
 
 @pytest.mark.parametrize(
@@ -296,8 +281,8 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 def test_progress_goes_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited_rows, "_BLOCK", 10_000)
     path = write(tmp_path / "t.csv", "a,b\n" * 10_000)
-    told: list[tuple[int, int]] = []
-    list(Table(path).rows(["b"], lambda done, total: told.append((done, total))))
-    assert told == sorted(told)
-    assert told[-1] == (40_000, 40_000)
-    assert len(told) >= 3
+    steps: list[tuple[int, int]] = []
+    list(Table(path).rows(lambda done, total: steps.append((done, total))))
+    assert steps == sorted(steps)
+    assert steps[-1] == (40_000, 40_000)
+    assert len(steps) >= 3
