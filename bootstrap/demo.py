@@ -195,7 +195,7 @@ def _new_demo(folder: Path, splits: Mapping[str, Iterable[Document]]) -> Iterato
 
 def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     """Score the model of an iteration on the held-out test notes."""
-    model = Run(demo.run).model_folder(iteration)
+    model = Run(demo.run).iteration(iteration).model_folder
     labels = load_configuration(demo.config).labels
     classes = None if labels is None else dict(labels)
     gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]

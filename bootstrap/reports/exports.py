@@ -173,7 +173,7 @@ def _save(client: Any, record: RunRecord) -> None:
 
     known = client.get_experiment_by_name(EXPERIMENT)
     experiment = known.experiment_id if known else client.create_experiment(EXPERIMENT)
-    files = (record.run.iteration_folder(row.iteration) / "metrics.json" for row in record.rows)
+    files = (record.run.iteration(row.iteration).folder / "metrics.json" for row in record.rows)
     times = [int(1000 * file.stat().st_mtime) for file in files]  # when they were closed
     info = client.create_run(experiment, start_time=times[0], run_name=record.name).info
     metrics = [

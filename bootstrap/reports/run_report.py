@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bootstrap.advice.advice import ANNOTATE, read_advice
@@ -22,6 +22,7 @@ from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
 from corpus.errors import InputError, shown
 from corpus.storage.manifest import read_manifest
+from corpus.storage.toml_tables import flattened
 
 
 def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
@@ -113,15 +114,8 @@ def details(record: RunRecord) -> tuple[Block, ...]:
 
 def settings_of(record: RunRecord) -> dict[str, str]:
     """Return the settings of a run by their dotted names, as text."""
-    return _flat(record.run.configuration(), "")
-
-
-def _flat(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
-    settings: dict[str, str] = {}
-    for name, value in table.items():
-        is_table = isinstance(value, Mapping)
-        settings |= _flat(value, f"{prefix}{name}.") if is_table else {prefix + name: str(value)}
-    return settings
+    settings = flattened(record.run.configuration())
+    return {name: str(value) for name, value in settings.items()}
 
 
 def environment_of(record: RunRecord) -> dict[str, str]:

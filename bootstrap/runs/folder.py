@@ -1,9 +1,8 @@
 """Run folders: private, locked, and consistent at every moment.
 
 Every file is written under a temporary name and then renamed. ``metrics.json`` is written last and
-closes an iteration; an iteration that is not closed is repeated. ``manifest.json``, written just
-before it, has the digests of the files of the iteration. The files beside the iterations have
-digests of their own.
+closes an iteration, with the digests of its files; an iteration that is not closed is repeated.
+The files beside the iterations have digests of their own.
 """
 
 from __future__ import annotations
@@ -114,21 +113,9 @@ class Run:
         """The tokenized batches of a run that relabels; removed when the run is finished."""
         return self.folder / "batches"
 
-    def iteration_folder(self, iteration: int) -> Path:
-        """Return the folder of an iteration."""
-        return self.folder / "iterations" / f"{iteration:03d}"
-
     def iteration(self, iteration: int) -> IterationFolder:
         """Return the files of an iteration."""
-        return IterationFolder(self.iteration_folder(iteration))
-
-    def model_folder(self, iteration: int) -> Path:
-        """Return the model folder of an iteration."""
-        return self.iteration(iteration).model_folder
-
-    def second_folder(self, iteration: int) -> Path:
-        """Return the folder of the model of the second view of an iteration."""
-        return self.iteration(iteration).second_folder
+        return IterationFolder(self.folder / "iterations" / f"{iteration:03d}")
 
     @property
     def ended_file(self) -> Path:
@@ -203,22 +190,7 @@ class Run:
         rows: list[IterationMetrics] = []
         while (iteration := self.iteration(len(rows))).is_closed():
             rows.append(iteration.metrics())
-        self._refuse_other_seconds(rows)
         return rows
-
-    def _refuse_other_seconds(self, rows: Sequence[IterationMetrics]) -> None:
-        """Check the seconds, which manifests omit, against those in ``metrics.parquet``."""
-        if not self.metrics_file.exists():
-            return
-        table = read_table(self.metrics_file)
-        timed = [name for name in table.column_names if name.startswith("seconds")]
-        for row, written in zip(rows, table.select(timed).to_pylist(), strict=False):
-            flat = flat_row(row.to_dict())
-            if any(flat.get(name) != value for name, value in written.items()):
-                raise RunError(
-                    f"{self.iteration(row.iteration).metrics_file} is damaged: it has other "
-                    f"seconds than {self.metrics_file.name}"
-                )
 
     def verify(self, *, to_resume: bool = False) -> int:
         """Compare the files of the run with their digests.
@@ -287,8 +259,8 @@ class Run:
             If later iterations follow the open one, which no interrupted run leaves.
         """
         still_open = len(self.metrics())
-        folder = self.iteration_folder(still_open)
-        if self.iteration_folder(still_open + 1).exists():
+        folder = self.iteration(still_open).folder
+        if self.iteration(still_open + 1).folder.exists():
             raise RunError(
                 f"{folder} has no metrics.json, and later iterations exist; restore the file, or "
                 "remove this and all later iterations to repeat them"
@@ -329,11 +301,11 @@ class Run:
         errors : sequence of EntityError, optional
             The errors of the model on the validation documents.
         """
-        if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
-            shutil.copytree(self.model_folder(iteration - 1), self.model_folder(iteration))
-            before, second = self.second_folder(iteration - 1), self.second_folder(iteration)
-            if before.is_dir() and not second.exists():
-                shutil.copytree(before, second)
+        folder, before = self.iteration(iteration), self.iteration(iteration - 1)
+        if not folder.model_folder.is_dir():  # nothing was trained: the models are kept
+            shutil.copytree(before.model_folder, folder.model_folder)
+            if before.second_folder.is_dir() and not folder.second_folder.exists():
+                shutil.copytree(before.second_folder, folder.second_folder)
         tables = {
             SELECTED: documents_table(selected, iteration),
             VALIDATION: validation.to_table(),
@@ -341,14 +313,14 @@ class Run:
             QUERIED: documents_table(queried, iteration) if queried else None,
             BASELINE: baseline.to_table() if baseline else None,
         }
-        self.iteration(iteration).close(tables, metrics)
+        folder.close(tables, metrics)
         if iteration:  # only the last iteration is continued
             self._remove_second(iteration - 1)
         self.summarise()
 
     def _remove_second(self, iteration: int) -> None:
         """Remove the model of the second view of an iteration that is not continued."""
-        shutil.rmtree(self.second_folder(iteration), ignore_errors=True)
+        shutil.rmtree(self.iteration(iteration).second_folder, ignore_errors=True)
 
     def summarise(self) -> None:
         """Write ``metrics.parquet`` and ``best`` from the closed iterations, if there are any."""
@@ -370,7 +342,7 @@ class Run:
 
     def validation_counts(self, iteration: int) -> DocumentCounts:
         """Read the counts of an iteration in each validation document."""
-        return DocumentCounts.load(self.iteration_folder(iteration) / VALIDATION)
+        return DocumentCounts.load(self.iteration(iteration).folder / VALIDATION)
 
     def test_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each test document, if it has any."""
@@ -387,7 +359,7 @@ class Run:
 
     def save_test_counts(self, iteration: int, counts: DocumentCounts) -> None:
         """Write the counts of an iteration in each test document."""
-        path = self.iteration_folder(iteration) / TEST
+        path = self.iteration(iteration).folder / TEST
         write_atomically(path, table_bytes(counts.to_table()))
 
     def errors(self, iteration: int) -> list[EntityError] | None:
@@ -422,7 +394,7 @@ class Run:
         """
         best = self.best_iteration()
         self.iteration(best).verify_description_of_model()
-        return self.model_folder(best)
+        return self.iteration(best).model_folder
 
     def queried(self, classes: Sequence[str]) -> list[ChosenDocuments]:
         """Read the documents that were annotated in each round of the closed iterations."""
@@ -435,7 +407,7 @@ class Run:
         return [part for part in parts if len(part.batch)]
 
     def _documents(self, iteration: int, name: str, classes: Sequence[str]) -> ChosenDocuments:
-        return load_documents(self.iteration_folder(iteration) / name, classes)
+        return load_documents(self.iteration(iteration).folder / name, classes)
 
 
 def _environment() -> dict[str, Any]:

@@ -1,27 +1,18 @@
-"""The folder of an iteration: its model, its tables, and the manifest that describes them.
-
-``metrics.json`` is written last and closes the iteration. ``manifest.json``, written just before,
-has the digests of all files.
-"""
+"""The folder of an iteration: its model, its tables, and the metrics that close it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.records import RunError
-from corpus.errors import InputError
 from corpus.storage.atomic import write_atomically
-from corpus.storage.json_fields import Fields, parse_json
 from corpus.storage.manifest import (
     Manifest,
-    digest_of,
     digest_of_content,
     digest_of_file,
     manifest_bytes,
@@ -43,20 +34,12 @@ TEST = "test.parquet"
 #: The errors on the validation documents.
 ERRORS = "errors.parquet"
 
-_METRICS = "metrics.json"
-_MANIFEST = "manifest.json"
 _MODEL = "model/model.json"
 
 
 @dataclass(frozen=True, slots=True)
 class IterationFolder:
-    """The folder of an iteration.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    """
+    """The folder of an iteration."""
 
     folder: Path
 
@@ -72,50 +55,41 @@ class IterationFolder:
 
     @property
     def metrics_file(self) -> Path:
-        """The file that closes the iteration."""
-        return self.folder / _METRICS
+        """The file that closes the iteration, with its metrics and the digests of its files."""
+        return self.folder / "metrics.json"
 
     def is_closed(self) -> bool:
         """Return whether the iteration is closed."""
         return self.metrics_file.is_file()
 
     def close(self, tables: Mapping[str, pa.Table | None], metrics: IterationMetrics) -> None:
-        """Write the tables of the iteration by their names, its manifest and its metrics."""
-        contents = {name: table_bytes(table) for name, table in tables.items() if table is not None}
-        for name, content in contents.items():
-            write_atomically(self.folder / name, content)
-        digests = {name: digest_of_content(content) for name, content in contents.items()}
-        digests[_MODEL] = digest_of_file(self.folder / _MODEL)
-        text = json.dumps(metrics.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-        description = {"iteration": self.folder.name, "metrics": _digest_of(json.loads(text))}
-        write_atomically(self.folder / _MANIFEST, manifest_bytes(description, digests))
-        write_atomically(self.metrics_file, f"{text}\n".encode())
+        """Write the tables of the iteration by their names, and its metrics."""
+        digests = {_MODEL: digest_of_file(self.folder / _MODEL)}
+        for name, table in tables.items():
+            if table is not None:
+                content = table_bytes(table)
+                write_atomically(self.folder / name, content)
+                digests[name] = digest_of_content(content)
+        write_atomically(self.metrics_file, manifest_bytes(metrics.to_dict(), digests))
 
     def metrics(self) -> IterationMetrics:
         """Read the metrics of the closed iteration.
 
         Raises
         ------
-        RunError
-            If a file is damaged or missing.
+        InputError
+            If the file is damaged or missing.
         """
-        manifest = self._manifest()
         try:
-            record = Fields(parse_json(self.metrics_file.read_bytes(), "it"), "it").values
-        except InputError as error:
-            raise RunError(f"{self.metrics_file} is damaged: {error}") from None
-        if _digest_of(record) != manifest.fields.text("metrics"):
-            raise RunError(f"{self.metrics_file} is damaged: it is not the file that was saved")
-        try:
-            return IterationMetrics.from_dict(record)
+            metrics = IterationMetrics.from_dict(self._manifest().description)
         except ValueError as error:
             raise RunError(f"{self.metrics_file} is not a metrics file: {error}") from None
+        if metrics.iteration != int(self.folder.name):
+            raise RunError(f"{self.metrics_file} is that of another iteration")
+        return metrics
 
     def _manifest(self) -> Manifest:
-        manifest = read_manifest(self.folder / _MANIFEST)
-        if manifest.fields.text("iteration") != self.folder.name:
-            raise RunError(f"{self.folder / _MANIFEST} is that of another iteration")
-        return manifest
+        return read_manifest(self.metrics_file)
 
     def file(self, name: str) -> Path | None:
         """Return a file; None if the iteration has none of this name.
@@ -147,10 +121,4 @@ class IterationFolder:
         manifest = self._manifest()
         names = [name for name in manifest.names if with_model or name != _MODEL]
         manifest.verify(names)
-        in_model = verify_model(self.model_folder) - 1 if with_model else 0
-        return len((self.metrics_file, _MANIFEST)) + len(names) + in_model
-
-
-def _digest_of(metrics: Mapping[str, Any]) -> str:
-    """Compute the digest of metrics without the seconds, so that equal runs have equal digests."""
-    return digest_of({name: value for name, value in metrics.items() if name != "seconds"})
+        return 1 + len(names) + (verify_model(self.model_folder) - 1 if with_model else 0)

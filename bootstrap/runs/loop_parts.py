@@ -243,7 +243,7 @@ class LoopParts:
             configuration.loop,
             measure=configuration.select.measure,
             second_tagger_for=lambda i: in_folder(
-                configuration.second_tagger_of(i), run.second_folder(i)
+                configuration.second_tagger_of(i), run.iteration(i).second_folder
             ),
             fit_all=self.watch.timed("train", train),
             watch=self.watch,
@@ -255,9 +255,9 @@ class LoopParts:
             return None
         configuration, candidates = self.configuration, self.candidates
         last, loop = self.closed[-1], configuration.loop
-        tagger, second = self._load(self.run.model_folder(last.iteration)), None
-        if self.run.second_folder(last.iteration).is_dir():
-            second = self._load(self.run.second_folder(last.iteration))
+        tagger, second = self._load(self.run.iteration(last.iteration).model_folder), None
+        if self.run.iteration(last.iteration).second_folder.is_dir():
+            second = self._load(self.run.iteration(last.iteration).second_folder)
         initial = configuration.initial_model
         is_initial = initial is not None and tagger.kind == initial.kind
         gold = self.rounds.gold(self.rounds.number) if self.rounds else self.notes.seed.batch
@@ -374,7 +374,7 @@ def _augmentation(
 
 def _free_model_folder(run: Run, iteration: int) -> Path:
     """Return a new folder for another model of an iteration, which `keep_model` may move."""
-    parent = run.iteration_folder(iteration)
+    parent = run.iteration(iteration).folder
     parent.mkdir(mode=0o700, exist_ok=True)
     folder = parent / f"{_ALTERNATIVE}{len(list(parent.glob(f'{_ALTERNATIVE}*')))}"
     folder.mkdir(mode=0o700)
@@ -383,9 +383,9 @@ def _free_model_folder(run: Run, iteration: int) -> Path:
 
 def keep_model(run: Run, iteration: int, tagger: Tagger) -> None:
     """Move the model of an iteration to its place, and remove its alternatives."""
-    parent, in_folder = run.iteration_folder(iteration), _in_folder(tagger)
+    parent, in_folder = run.iteration(iteration).folder, _in_folder(tagger)
     if in_folder.folder.is_relative_to(parent):
-        in_folder.move(run.model_folder(iteration))
+        in_folder.move(run.iteration(iteration).model_folder)
     for folder in parent.glob(f"{_ALTERNATIVE}*"):
         shutil.rmtree(folder)
 

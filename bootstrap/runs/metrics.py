@@ -10,6 +10,7 @@ from typing import Any, Self
 import msgspec
 
 from corpus.evaluation import ConfusionCounts
+from corpus.storage.toml_tables import flattened
 from taggers.base import Training
 
 
@@ -80,7 +81,7 @@ class IterationMetrics:
     worst : str
         The statistic that deviates most.
     proportions : mapping of str to float
-        The proportions of the selection that deviates most; NaN for the mean length of absent
+        The proportions of the selection that deviates most, without the mean length of absent
         entities.
     reference : mapping of str to float
         The reference proportions: those of the validation documents, or configured ones.
@@ -173,11 +174,11 @@ class IterationMetrics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""
-        finite: dict[str, Any] = _finite(msgspec.to_builtins(self))
-        return finite
+        record: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return record
 
     @classmethod
-    def from_dict(cls, record: Any) -> Self:
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Build the record from the values that `to_dict` returned.
 
         Raises
@@ -185,41 +186,21 @@ class IterationMetrics:
         ValueError
             If it has other keys or values of other types; the message names the key.
         """
-        try:
-            proportions = ("proportions", "reference", "selected_proportions")
-            values = dict(record) | {name: _with_nan(record[name]) for name in proportions}
-            if values["training"]:
-                values["training"] = _with_nan(values["training"])
-            if values["deviation"] is None and values["worst"]:
-                values["deviation"] = math.inf
-        except (TypeError, ValueError, KeyError, AttributeError):
-            raise ValueError("some keys are missing or unknown") from None
-        if values.keys() != {known.name for known in fields(cls)}:
+        if record.keys() != {known.name for known in fields(cls)}:
             raise ValueError("some keys are missing or unknown")
+        values = dict(record)
+        if values["deviation"] is None and values["worst"]:
+            values["deviation"] = math.inf
+        training = values["training"]
+        if isinstance(training, Mapping) and training.get("loss", 0) is None:
+            values["training"] = {**training, "loss": math.nan}
         return msgspec.convert(values, cls)
 
 
-def _finite(value: Any) -> Any:
-    """Replace NaN and infinity by None."""
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _with_nan(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace None by NaN."""
-    return {name: math.nan if value is None else value for name, value in values.items()}
-
-
-def flat_row(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Flatten nested metrics into one row: ``seconds.tag`` becomes ``seconds_tag``."""
-    row: dict[str, Any] = {}
-    for name, value in record.items():
-        if isinstance(value, Mapping):
-            row |= flat_row(value, f"{prefix}{name}_")
-        elif not isinstance(value, list):
-            row[f"{prefix}{name}"] = value
-    return row
+def flat_row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten metrics into one row: ``seconds.tag`` becomes ``seconds_tag``; lists are left out."""
+    values = flattened(record, "_")
+    return {name: value for name, value in values.items() if not isinstance(value, list)}
 
 
 def f1_of(metrics: Iterable[IterationMetrics]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -164,7 +165,7 @@ def metrics_of(
         bound=sum(selection.bound for selection in selections),
         deviation=worst.deviation if worst else None,
         worst=worst.worst if worst else "",
-        proportions=worst.proportions.as_dict() if worst and worst.proportions else {},
+        proportions=_known(worst.proportions) if worst and worst.proportions else {},
         confidence=_quantiles(confidence),
         agreement=agreement(before.model.tagging, model.tagging) if before else None,
         kappa=kappa_of(before.model, model) if before else None,
@@ -183,7 +184,7 @@ def metrics_of(
         new_entities=_new_entities(step, selected),
         unknown=float((selected.batch.tags == UNKNOWN).mean()) if selected else 0.0,
         finds_entities=labelling is not None and labelling.finds_entities,
-        reference=reference.as_dict(),
+        reference=_known(reference),
         selected_proportions=_selected_proportions(selected, reference.classes),
         histogram=_histogram(confidence),
     )
@@ -290,7 +291,12 @@ def _selected_proportions(
         return {}
     batch = selected.batch
     content = content_of(batch, batch.tags, batch.labels, classes)
-    return proportions_of(content, classes).as_dict()
+    return _known(proportions_of(content, classes))
+
+
+def _known(proportions: Proportions) -> dict[str, float]:
+    """Return proportions by name, without the mean length of absent entities."""
+    return {name: value for name, value in proportions.as_dict().items() if not math.isnan(value)}
 
 
 def _trial(model: Model, validation: Batch, chosen: bool) -> TrialMetrics:

@@ -19,6 +19,7 @@ from bootstrap.runs.records import RunError
 from corpus.errors import InputError
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
 from corpus.storage.tables import table_bytes
+from corpus.storage.toml_tables import flattened
 
 
 @contextlib.contextmanager
@@ -127,8 +128,8 @@ def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
             f"{run.folder} was started by `bootstrap {command}`; resume it with that command, or "
             "name another folder with --out"
         )
-    before = _settings(tables)
-    now = _settings(configuration.as_dict())
+    before = flattened(tables)
+    now = flattened(configuration.as_dict())
     for name in {**before, **now}:
         if before.get(name) != now.get(name) and not _may_change(name, before.get(name)):
             raise RunError(
@@ -166,7 +167,7 @@ def _shown(settings: Mapping[str, Any], name: str) -> str:
 
 def _update_rules(run: Run, configuration: Configuration) -> None:
     """Update the configuration of a run that is resumed with other rules for invalid input."""
-    if not run.is_finished() and _settings(run.configuration()) != _settings(
+    if not run.is_finished() and flattened(run.configuration()) != flattened(
         configuration.as_dict()
     ):
         run.save_configuration(configuration.to_toml())
@@ -175,17 +176,6 @@ def _update_rules(run: Run, configuration: Configuration) -> None:
 def _may_change(name: str, before: Any) -> bool:
     """Return whether a setting may change: a rule that stops at invalid input has had no effect."""
     return name in ("data.conflicts", "data.invalid") and before == "stop"
-
-
-def _settings(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the values of nested tables by their dotted names."""
-    settings: dict[str, Any] = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            settings |= _settings(value, f"{prefix}{name}.")
-        else:
-            settings[f"{prefix}{name}"] = value
-    return settings
 
 
 def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: str = "run") -> None:

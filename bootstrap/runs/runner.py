@@ -211,7 +211,7 @@ def _score_on_test(
     loop, measure = configuration.loop, configuration.select.measure
     for iteration in range(len(run.metrics())):
         if run.test_counts(iteration) is None:
-            model = run.model_folder(iteration)
+            model = run.iteration(iteration).model_folder
             tagger = ParallelTagger.load(model, trusted=configuration.kinds, jobs=jobs)
             views = Views(tagger, measure=measure, propagate=loop.propagate)
             tagging = views.tag(test.batch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import Any
 
 from corpus.errors import InputError
@@ -52,3 +53,19 @@ def is_unchanged(content: bytes) -> bool:
 
 def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=32).hexdigest().encode()
+
+
+def flattened(tables: Mapping[str, Any], separator: str = ".") -> dict[str, Any]:
+    """Return the values of nested tables by the joined names of their keys.
+
+    >>> flattened({"loop": {"batch": 20}, "unit": "line"})
+    {'loop.batch': 20, 'unit': 'line'}
+    """
+    values: dict[str, Any] = {}
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            inner = flattened(value, separator)
+            values |= {f"{name}{separator}{key}": inner[key] for key in inner}
+        else:
+            values[name] = value
+    return values

@@ -300,7 +300,7 @@ def _contents(folder: Path) -> dict[str, object]:
             found[name] = str(path.readlink())
         elif path.name == "metrics.json":
             metrics = json.loads(path.read_text(encoding="utf-8"))
-            found[name] = {**metrics, "seconds": sorted(metrics["seconds"])}
+            found[name] = {**metrics, "seconds": sorted(metrics["seconds"]), "digest": ""}
         elif path.name == "metrics.parquet":
             table = pq.read_table(path)
             timed = [column for column in table.column_names if column.startswith("seconds")]

@@ -108,7 +108,7 @@ def test_a_moved_experiment_is_continued(
     moved = copy.rename(tmp_path / "elsewhere")
     run = Run(moved / "runs" / "trained" / "0-half-0")
     expected = run.metrics()
-    last = run.iteration_folder(len(expected) - 1)
+    last = run.iteration(len(expected) - 1).folder
     shutil.rmtree(last)
     (run.folder / "metrics.parquet").unlink()
     done = command("experiment", own_file(EXPERIMENT), "--out", moved, "--jobs", 1)
@@ -126,7 +126,7 @@ def test_scores_of_other_documents_are_named(
     copy: Path, own_file: OwnFile, command: Command
 ) -> None:
     run = Run(copy / "runs" / "trained" / "1-half-0")
-    path = run.iteration_folder(run.best_iteration()) / "test.parquet"
+    path = run.iteration(run.best_iteration()).folder / "test.parquet"
     path.write_bytes(table_bytes(pq.read_table(path).slice(3)))
     for arguments in (
         ("experiment", own_file(EXPERIMENT), "--out", copy),

@@ -350,7 +350,7 @@ def test_a_damaged_run_is_named(copy: Path, own_file: OwnFile, command: Command)
     path.write_text("{")
     done = command("experiment", own_file(EXPERIMENT), "--out", copy)
     assert done.code == 2
-    assert f"{path} is damaged" in done.err
+    assert f"{path} is not JSON" in done.err
     assert f"remove {copy / 'runs' / 'trained' / '0-half-0'} to carry" in done.err
     shutil.rmtree(copy / "runs" / "trained" / "0-half-0")
     done = command("experiment", own_file(EXPERIMENT), "--out", copy, "--jobs", 1)

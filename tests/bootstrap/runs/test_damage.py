@@ -121,9 +121,9 @@ def test_the_model_of_another_iteration_is_not_used(
     copied: Path, project: Path, tmp_path: Path, command: Command
 ) -> None:
     best = Run(copied).best_iteration()
-    other = Run(copied).model_folder(next(n for n in range(3) if n != best))
-    shutil.rmtree(Run(copied).model_folder(best))
-    shutil.copytree(other, Run(copied).model_folder(best))
+    other = Run(copied).iteration(next(n for n in range(3) if n != best)).model_folder
+    shutil.rmtree(Run(copied).iteration(best).model_folder)
+    shutil.copytree(other, Run(copied).iteration(best).model_folder)
     refused = command("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl")
     assert refused.code == 2
     assert "model.json is damaged: it is not the file that was saved" in refused.err

@@ -55,18 +55,17 @@ def test_metrics_are_read_back_as_they_were(
 
 
 def test_what_is_not_a_number_is_null_in_json(make_metrics: MakeMetrics) -> None:
-    metrics = make_metrics(deviation=math.inf, proportions={"AGE length": math.nan})
-    record = metrics.to_dict()
-    assert (record["deviation"], record["proportions"]) == (None, {"AGE length": None})
+    training = Training(False, "failed", 3, math.nan)
+    record = make_metrics(deviation=math.inf, training=training).to_dict()
+    assert (record["deviation"], record["training"]["loss"]) == (None, None)
     again = IterationMetrics.from_dict(record)
     assert again.deviation == math.inf and not again.is_within_tolerance
-    assert math.isnan(again.proportions["AGE length"])
+    assert again.training and math.isnan(again.training.loss)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda record: 5, "keys are missing"),
         (lambda record: record | {"loss": 1}, "keys are missing or unknown"),
         (lambda record: record | {"halves": [[1, 2], [3, 4]]}, r"\$\.halves\[0\]"),
         (lambda record: record | {"classes": {"A": {"f1": 1}}}, r"\$\.classes"),

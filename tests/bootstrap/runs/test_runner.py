@@ -57,7 +57,7 @@ def test_a_run_folder_holds_what_it_should_and_no_more(finished: Path) -> None:
     )
     model = {"model", "model/model.json", "model/unit.json"}
     model |= {f"model/{name}.npy" for name in arrays}
-    whole = {"manifest.json", "metrics.json", "selected.parquet", "validation.parquet", *model}
+    whole = {"metrics.json", "selected.parquet", "validation.parquet", *model}
     whole |= {"errors.parquet"}
     folders = [f"iterations/{number:03d}" for number in range(4)]
     assert names == {

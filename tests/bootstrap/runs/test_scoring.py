@@ -46,7 +46,7 @@ def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(
 ) -> None:
     run, gold = Run(tested[0]), list(bootstrap.read(test_notes))
     for row in run.metrics():
-        model = bootstrap.load(run.model_folder(row.iteration))
+        model = bootstrap.load(run.iteration(row.iteration).model_folder)
         scores = bootstrap.evaluate(gold, model.tag(gold))
         counts = run.test_counts(row.iteration)
         assert counts is not None
@@ -77,8 +77,8 @@ def test_a_run_killed_before_it_scored_all_models_goes_on(
 ) -> None:
     run = Run(tested[0])
     before = [run.test_counts(row.iteration) for row in run.metrics()]
-    (run.iteration_folder(2) / NAME).unlink()
-    (run.iteration_folder(3) / NAME).unlink()
+    (run.iteration(2).folder / NAME).unlink()
+    (run.iteration(3).folder / NAME).unlink()
     arguments = ("--set", f"data.test={test_notes}", "--resume")
     assert command("run", project / "config.toml", "--out", tested[0], *arguments).code == 0
     for row, counts in zip(run.metrics(), before, strict=True):
@@ -107,7 +107,7 @@ def test_texts_and_patients_of_test_are_never_selected(
     )
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     assert done.code == 0, done
-    selected = Run(tmp_path / "run").iteration_folder(1) / "selected.parquet"
+    selected = Run(tmp_path / "run").iteration(1).folder / "selected.parquet"
     found = list(bootstrap.read(selected))
     assert found
     assert not [each for each in found if each.text == first.text or each.group == "p7"]
