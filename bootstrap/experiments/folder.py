@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,19 @@ import tomli_w
 from bootstrap.config.configuration import as_toml
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.fingerprint import fingerprint
-from bootstrap.experiments.plan import Plan, Variant
+from bootstrap.experiments.plan import Plan
 from bootstrap.runs.folder import Run
-from bootstrap.runs.records import RunError, read_table
-from bootstrap.runs.resume import refuse_other_data
+from bootstrap.runs.records import RunError, read_settings, read_table
+from bootstrap.runs.resume import locked, refuse_other_data
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import (
     create_folder,
-    folder_lock,
     is_partial,
     remove_partial,
     write_atomically,
 )
 from corpus.storage.tables import table_bytes
-from corpus.storage.toml_tables import is_unchanged, parse_toml, with_digest
+from corpus.storage.toml_tables import flattened, with_digest
 
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")
@@ -93,21 +92,11 @@ class ExperimentFolder:
                 f"{self.folder} is not the folder of an experiment: it has no experiment.toml and "
                 "data.parquet"
             )
-        content = self.plan_file.read_bytes()
-        try:
-            tables = parse_toml(content, "it")
-        except InputError as error:
-            raise RunError(f"{self.plan_file} is damaged: {error}") from None
-        if not set(_PLAN) <= set(tables):
+        tables = read_settings(self.plan_file)
+        if lacking := [key for key in _PLAN if key not in tables]:
             raise RunError(
                 f"{self.plan_file} is damaged, or is not the plan of an experiment that was begun "
-                "here: it lacks "
-                f"{' and '.join(key for key in _PLAN if key not in tables)}; name another folder"
-            )
-        if not is_unchanged(content):
-            raise RunError(
-                f"{self.plan_file} has changed since it was written: restore it, or remove its "
-                "last line if the change was meant"
+                f"here: it lacks {' and '.join(lacking)}; name another folder"
             )
         return tables
 
@@ -197,11 +186,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
     experiment = ExperimentFolder(folder)
     data = fingerprint(plan.data)
     _create(experiment)
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(folder_lock(folder))
-        except BlockingIOError:
-            raise RunError(f"{folder}: another process works on this experiment") from None
+    with locked(folder, "experiment"):
         remove_partial(folder)
         if experiment.has_begun():
             _refuse_other_plan(experiment, plan)
@@ -221,65 +206,60 @@ def _create(experiment: ExperimentFolder) -> None:
             raise RunError(
                 f"{folder} exists already and is not an experiment; name another folder with --out"
             )
-    try:
-        create_folder(folder)
-    except InputError as error:
-        raise RunError(str(error)) from None
+    create_folder(folder)
 
 
 def _described(plan: Plan) -> dict[str, Any]:
     """Return the plan as tables of TOML."""
+    variants = {
+        variant.name: {
+            "method": variant.method,
+            **({"seed": asdict(variant.seed)} if variant.seed else {}),
+            **variant.tables,
+        }
+        for variant in plan.variants
+    }
     tables = {
         "splits": list(plan.splits),
         "experiment": asdict(plan.options),
         "data": asdict(plan.data),
         **({} if plan.labels is None else {"labels": dict(plan.labels)}),
-        "variants": {variant.name: _described_variant(variant) for variant in plan.variants},
+        "variants": variants,
     }
     return {name: as_toml(value) for name, value in tables.items()}
 
 
-def _described_variant(variant: Variant) -> dict[str, Any]:
-    seed = {"seed": asdict(variant.seed)} if variant.seed else {}
-    return {"method": variant.method, **seed, **variant.tables}
-
-
 def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
-    """Refuse a plan that divides its documents in another way."""
+    """Refuse a plan that divides its documents in another way, or changes a variant that has runs.
+
+    The runs themselves name other settings of their variants.
+    """
     before, now = experiment.plan(), _described(plan)
-    pairs = [("labels", before.get("labels"), now.get("labels"))]
-    pairs += [
-        (f"experiment.{key}", before["experiment"].get(key), now["experiment"][key])
-        for key in ("folds", "test_text")
-    ]
-    pairs += [
-        (f"data.{key}", before["data"].get(key), now["data"].get(key))
-        for key in {**before["data"], **now["data"]}
-    ]
-    _refuse_different(pairs, f"{experiment.folder}", "")
-    begun = {name for name, _, _, run in experiment.runs() if run.has_begun()}
-    for name in now["variants"]:
-        if name in begun:
-            _refuse_other_variant(experiment, name, before["variants"][name], now["variants"][name])
+    where = f"{experiment.folder}"
+    _refuse_different(_common(before), _common(now), where, "")
+    for name in dict.fromkeys(name for name, _, _, run in experiment.runs() if run.has_begun()):
+        if name in now["variants"]:
+            old, new = (
+                {key: tables["variants"][name].get(key, {}) for key in ("method", "seed")}
+                for tables in (before, now)
+            )
+            remedy = "give the variant another name, or "
+            _refuse_different(old, new, f"{where}: variant {shown(name)}", remedy)
 
 
-def _refuse_other_variant(
-    experiment: ExperimentFolder, name: str, before: Mapping[str, Any], now: Mapping[str, Any]
+def _common(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a plan that determine how documents are divided."""
+    options = {key: tables["experiment"].get(key) for key in ("folds", "test_text")}
+    return {"labels": tables.get("labels", {}), "experiment": options, "data": tables["data"]}
+
+
+def _refuse_different(
+    before: Mapping[str, Any], now: Mapping[str, Any], where: str, remedy: str
 ) -> None:
-    """Refuse another method or other seeds for a variant; its run names its other settings."""
-    seeds = before.get("seed", {}), now.get("seed", {})
-    pairs = [("method", before.get("method"), now["method"])]
-    pairs += [
-        (f"seed.{key}", seeds[0].get(key), seeds[1].get(key)) for key in {**seeds[0], **seeds[1]}
-    ]
-    where = f"{experiment.folder}: variant {shown(name)}"
-    _refuse_different(pairs, where, "give the variant another name, or ")
-
-
-def _refuse_different(pairs: Iterable[tuple[str, Any, Any]], where: str, remedy: str) -> None:
-    for key, old, new in pairs:
-        if old != new:
+    old, new = flattened(before), flattened(now)
+    for key in {**old, **new}:
+        if old.get(key) != new.get(key):
             raise RunError(
-                f"{where} was started with {key} = {old!r}, not {new!r}; {remedy}name another "
-                "folder with --out"
+                f"{where} was started with {key} = {old.get(key)!r}, not {new.get(key)!r}; "
+                f"{remedy}name another folder with --out"
             )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import logging
+import os
+import shutil
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import SPLITS
 from bootstrap.config.overrides import ConfigurationError
-from bootstrap.execution.processes import in_processes
+from bootstrap.data.preparation import prepare
+from bootstrap.data.splits import read_notes
+from bootstrap.execution.processes import KilledError, in_processes
 from bootstrap.experiments.configurations import (
     check_resources,
     check_variants,
@@ -21,10 +28,13 @@ from bootstrap.experiments.documents import DocumentFiles
 from bootstrap.experiments.folder import ExperimentFolder, is_scored, read_run
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import problems_of, read_splits
-from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
+from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
-from bootstrap.runs.resume import refuse_other_configuration, rename_files
-from corpus.errors import Problems, shown
+from bootstrap.runs.resume import opened_run, refuse_other_configuration, rename_files
+from bootstrap.runs.runner import complete_run, run_iterations
+from corpus.errors import InputError, Problems, shown
+from corpus.storage.atomic import WriteError, new_folder
+from taggers.base import TrainingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +212,109 @@ def _with_files(configuration: Configuration, names: Mapping[str, str]) -> Confi
         data=replace(data, **paths),
         active=active and replace(active, gold=names.get(active.gold, active.gold)),
     )
+
+
+class Message(NamedTuple):
+    """What the process of a run reports.
+
+    Parameters
+    ----------
+    kind : {"stage", "warning", "failed", "finished"}
+        A stage of the work, a warning, the error that ended the work, or its end.
+    text : str
+        The stage, the warning or the error.
+    done, total : int
+        The amount done in the stage, and the total or 0.
+    """
+
+    kind: Literal["stage", "warning", "failed", "finished"]
+    text: str = ""
+    done: int = 0
+    total: int = 0
+
+
+Send = Callable[[Message], None]
+
+
+def carry_out(
+    send: Send, configuration: Configuration, folder: Path, embeddings: Path | None, jobs: int
+) -> None:
+    """Carry out a run, or the rest of it, with the embeddings that runs share if it needs them."""
+    with _reported(send):
+        notes, _ = prepare(configuration)
+        with opened_run(folder, configuration, resume=True) as run:
+            if embeddings:
+                _link_embeddings(embeddings, run)
+            iteration = len(run.metrics())
+
+            def report(stage: str, done: int, total: int) -> None:
+                send(Message("stage", f"iteration {iteration}: {stage}", done, total))
+
+            if not run.is_finished():
+                for _ in run_iterations(run, configuration, notes, jobs=jobs, report=report):
+                    iteration += 1
+            send(Message("stage", "scoring"))
+            complete_run(run, configuration, notes, jobs=jobs, with_advice=False)
+
+
+def train_shared_embeddings(
+    send: Send, configuration: Configuration, folder: Path, jobs: int, test_text: bool
+) -> None:
+    """Train the embeddings that the runs of a split share; see `PlannedEmbeddings`."""
+    with _reported(send):
+        notes = read_notes(configuration.data, configuration.labels, batch_size=1)
+        state = configuration.loop.random_state
+
+        def report(stage: str, done: int, total: int) -> None:
+            send(Message("stage", stage, done, total))
+
+        embeddings_of_notes(folder, notes, state, jobs=jobs, report=report, test_text=test_text)
+
+
+@contextmanager
+def _reported(send: Send) -> Iterator[None]:
+    """Send the warnings that are logged meanwhile, and the end of the work or its error."""
+    handler, logger = _Sender(send), logging.getLogger()
+    logger.addHandler(handler)
+    try:
+        yield
+        send(Message("finished"))
+    except (InputError, TrainingError, KilledError, WriteError) as error:
+        send(Message("failed", str(error)))
+    except Exception as error:  # its message may contain text of notes
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        send(Message("failed", f"internal error: {type(error).__name__} ({where})"))
+    finally:
+        logger.removeHandler(handler)
+
+
+def _link_embeddings(shared: Path, run: Run) -> None:
+    """Link the shared embeddings into the folder of a run; their files are never changed."""
+    if run.embeddings_folder.exists():
+        return
+    with new_folder(run.embeddings_folder) as staging:
+        shutil.copytree(shared, staging, copy_function=_linked, dirs_exist_ok=True)
+
+
+def _linked(source: str, target: str) -> Any:
+    """Link a file, or copy it where links are not possible."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+class _Sender(logging.Handler):
+    """A handler that sends warnings to the process of the experiment."""
+
+    def __init__(self, send: Send) -> None:
+        super().__init__(logging.WARNING)
+        self._send = send
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._send(Message("warning", record.getMessage()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,17 +38,17 @@ from bootstrap.runs.records import (
     errors_table,
     load_documents,
     load_errors,
+    read_settings,
     read_table,
 )
 from bootstrap.selection import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
 from corpus.error_analysis import EntityError
-from corpus.errors import InputError
 from corpus.scores import ConfusionCounts
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.manifest import manifest_bytes, read_manifest
 from corpus.storage.tables import table_bytes
-from corpus.storage.toml_tables import is_unchanged, parse_toml, with_digest
+from corpus.storage.toml_tables import with_digest
 
 _PACKAGES = (
     "bootstrap-ner",
@@ -152,17 +152,7 @@ class Run:
         RunError
             If the file is damaged or has changed.
         """
-        content = self.config_file.read_bytes()
-        try:
-            tables = parse_toml(content, "it")
-        except InputError as error:
-            raise RunError(f"{self.config_file} is damaged: {error}") from None
-        if not is_unchanged(content):
-            raise RunError(
-                f"{self.config_file} has changed since the run was started: restore it, or remove "
-                "its last line if the change was meant"
-            )
-        return tables
+        return read_settings(self.config_file)
 
     @property
     def start(self) -> str:

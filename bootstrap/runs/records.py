@@ -23,6 +23,7 @@ from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
 from corpus.storage import tables
 from corpus.storage.tables import ChangedTableError
+from corpus.storage.toml_tables import is_unchanged, parse_toml
 from corpus.tags import UNKNOWN
 
 _COUNTS = ConfusionCounts._fields
@@ -71,6 +72,27 @@ def read_table(path: Path) -> pa.Table:
         raise RunError(f"{path} is damaged: {error}") from None
     except (OSError, ValueError):  # Arrow's errors are among them
         raise RunError(f"{path} is damaged or missing") from None
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read a TOML file of a run or an experiment, which ends with a digest.
+
+    Raises
+    ------
+    RunError
+        If it is damaged or has changed.
+    """
+    content = path.read_bytes()
+    try:
+        settings = parse_toml(content, "it")
+    except InputError as error:
+        raise RunError(f"{path} is damaged: {error}") from None
+    if not is_unchanged(content):
+        raise RunError(
+            f"{path} has changed since it was written: restore it, or remove its last line if the "
+            "change was meant"
+        )
+    return settings
 
 
 def documents_table(chosen: ChosenDocuments | None, iteration: int) -> pa.Table:

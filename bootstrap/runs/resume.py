@@ -16,7 +16,6 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.data.fingerprint import fingerprint
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
-from corpus.errors import InputError
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
 from corpus.storage.tables import table_bytes
 from corpus.storage.toml_tables import flattened
@@ -52,7 +51,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     data = fingerprint(configuration.data, configuration.files())
     if not (resume and run.has_begun()):
         run = new_folder(folder)
-    with locked(run):
+    with locked(folder):
         if run.has_begun() and not resume:  # by another process, a moment ago
             raise RunError(f"{folder} is a run already; continue with --resume")
         if run.has_begun():
@@ -83,10 +82,7 @@ def new_folder(folder: Path) -> Run:
             else "exists already and is not a run;"
         )
         raise RunError(f"{folder} {what} name another folder with --out")
-    try:
-        create_folder(folder)
-    except InputError as error:
-        raise RunError(str(error)) from None
+    create_folder(folder)
     return run
 
 
@@ -97,8 +93,8 @@ def _foreign_files(folder: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def locked(run: Run) -> Iterator[None]:
-    """Lock a run against other processes; the lock ends with the process.
+def locked(folder: Path, what: str = "run") -> Iterator[None]:
+    """Lock a run, or an experiment, against other processes; the lock ends with the process.
 
     Raises
     ------
@@ -107,9 +103,9 @@ def locked(run: Run) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(folder_lock(run.folder))
+            stack.enter_context(folder_lock(folder))
         except BlockingIOError:
-            raise RunError(f"{run.folder}: another process works on this run") from None
+            raise RunError(f"{folder}: another process works on this {what}") from None
         yield
 
 

@@ -68,7 +68,11 @@ def test_a_file_of_the_user_is_not_replaced(
         ("iterations = 2", "iterations = 3", "was started with loop.iterations = 2"),
         ("documents = 40", "documents = 50", "was started with seed.documents = 40, not 50"),
         ("random_states = [0, 1]", "folds = 3", "was started with experiment.folds = 0, not 3"),
-        ("[tagger]", '[labels]\nPERSON = "PERSON"\n[tagger]', "was started with labels = None"),
+        (
+            "[tagger]",
+            '[labels]\nPERSON = "PERSON"\n[tagger]',
+            "was started with labels.PERSON = None",
+        ),
         ('method = "supervised"', "", "was started with method = 'supervised'"),
     ],
 )
@@ -176,7 +180,7 @@ def test_runs_without_their_embeddings_are_not_begun(
     def fail(*arguments: Any, **options: Any) -> None:
         raise InputError("no words")
 
-    monkeypatch.setattr("bootstrap.experiments.worker.embeddings_of_notes", fail)
+    monkeypatch.setattr("bootstrap.experiments.runner.embeddings_of_notes", fail)
     text = f'{QUICK}[variants.clusters]\nmethod = "supervised"\ntagger.clusters = "auto"\n'
     done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
     assert done.code == 2

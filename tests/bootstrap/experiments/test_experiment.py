@@ -284,7 +284,7 @@ def test_an_internal_error_shows_no_text_of_notes(
     def fail(*arguments: Any, **options: Any) -> None:
         raise ValueError("Anna Puig")
 
-    monkeypatch.setattr("bootstrap.experiments.worker.run_iterations", fail)
+    monkeypatch.setattr("bootstrap.experiments.runner.run_iterations", fail)
     done = command("experiment", own_file(QUICK), "--out", tmp_path / "e", "--jobs", 1)
     assert done.code == 2
     assert "failed: internal error: ValueError" in done.err

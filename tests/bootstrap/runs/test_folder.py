@@ -151,7 +151,7 @@ def test_a_file_or_a_run_is_no_new_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(RunError, match="file exists already and is not a run"):
         new_folder(tmp_path / "file")
-    with pytest.raises(RunError, match=r"cannot be created: Not a directory"):
+    with pytest.raises(InputError, match=r"cannot be created: Not a directory"):
         new_folder(tmp_path / "file" / "run")
     begun(tmp_path / "run")
     with pytest.raises(RunError, match="is a run already; continue with --resume"):
@@ -161,13 +161,13 @@ def test_a_file_or_a_run_is_no_new_folder(tmp_path: Path) -> None:
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     run = begun(tmp_path / "run")
     refused = pytest.raises(RunError, match="another process works on this run")
-    with locked(run), refused, locked(run):
+    with locked(run.folder), refused, locked(run.folder):
         raise AssertionError("two at a time")
-    with locked(run):
+    with locked(run.folder):
         assert mode(run.folder / ".lock") == 0o600
-    with pytest.raises(ZeroDivisionError), locked(run):
+    with pytest.raises(ZeroDivisionError), locked(run.folder):
         raise ZeroDivisionError
-    with locked(run):
+    with locked(run.folder):
         pass
 
 

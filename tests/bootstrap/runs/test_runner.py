@@ -304,7 +304,7 @@ def test_a_run_that_another_process_works_on_is_refused(
 ) -> None:
     shutil.rmtree(copied / "iterations" / "003")
     before = contents(copied)
-    with locked(Run(copied)):
+    with locked(copied):
         refused = launch("run", project / "config.toml", "--out", copied, "--resume")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == f"bootstrap: {copied}: another process works on this run\n"
