@@ -25,10 +25,9 @@ from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
 from bootstrap.inference import (
     TaggedDocument,
     find_model,
-    propagated_classes,
+    read_unit_file,
     tag_documents,
     trusted_kinds,
-    unit_of,
 )
 from bootstrap.reports.comparison import RunResult
 from bootstrap.runs.folder import Run
@@ -132,7 +131,8 @@ def load(path: str | Path, *, jobs: int = 1) -> Model:
     """
     folder = find_model(Path(path))
     tagger = ParallelTagger.load(folder, trusted=trusted_kinds(Path(path)), jobs=jobs)
-    return Model(tagger, unit_of(folder), propagated_classes(folder))
+    of_run = read_unit_file(folder)
+    return Model(tagger, of_run.unit, of_run.propagate)
 
 
 def train(

@@ -10,7 +10,7 @@ from pathlib import Path
 from bootstrap.config.configuration import load_configuration
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.inference import tag_documents, unit_of
+from bootstrap.inference import read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
 from corpus.corpora import with_classes
 from corpus.document import Document
@@ -200,7 +200,7 @@ def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     classes = None if labels is None else dict(labels)
     gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]
     tagger = ParallelTagger.load(model, jobs=jobs)
-    tagged = tag_documents(gold, tagger, unit_of(model))
+    tagged = tag_documents(gold, tagger, read_unit_file(model).unit)
     return score(gold, (note.document for note in tagged))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import problems_for, read_sources
-from bootstrap.inference import find_model, tag_documents, trusted_kinds, unit_of
+from bootstrap.inference import find_model, read_unit_file, tag_documents, trusted_kinds
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.document import Document
@@ -99,7 +99,7 @@ def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
     tagger = load_tagger(folder, trusted=trusted_kinds(model))
     if not isinstance(tagger, PrunableTagger):
         raise InputError(f'{folder} holds a model of kind "{tagger.kind}", which cannot be pruned')
-    return tagger, unit_of(folder)
+    return tagger, read_unit_file(folder).unit
 
 
 def validation_notes(model: Path) -> Iterable[Document]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, tee
 from pathlib import Path
-from typing import Any, cast
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -71,34 +70,39 @@ def trusted_kinds(model: Path) -> tuple[str, ...]:
     )
 
 
-def unit_of(model: Path) -> Unit:
-    """Return the unit of the documents that a model was trained on."""
-    unit = _read_unit_file(model).get("unit", "document")
-    if unit not in UNITS:
-        raise InputError(f'{model / UNIT_FILE}: unit "{unit}"; expected one of {", ".join(UNITS)}')
-    return cast(Unit, unit)
+class UnitFile(msgspec.Struct, frozen=True):
+    """What a run writes beside a model for those who tag with it.
+
+    Attributes
+    ----------
+    unit : {"document", "line", "sentence"}
+        The unit of the documents that the model was trained on.
+    propagate : tuple of str
+        The classes for name propagation.
+    """
+
+    unit: Unit
+    propagate: tuple[str, ...] = ()
 
 
-def propagated_classes(model: Path) -> tuple[str, ...]:
-    """Return the classes for name propagation of the run that trained a model."""
-    propagated = _read_unit_file(model).get("propagate", [])
-    if not isinstance(propagated, list) or not all(isinstance(name, str) for name in propagated):
-        raise InputError(f'{model / UNIT_FILE}: "propagate" is not a list of classes')
-    return tuple(propagated)
+def read_unit_file(model: Path) -> UnitFile:
+    """Read the unit and the classes for name propagation of the run that trained a model.
 
-
-def _read_unit_file(model: Path) -> dict[str, Any]:
-    """Read the file that a run writes next to a model; return nothing for other models."""
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
     try:
         content = read_file_of_model(model, UNIT_FILE)
         if content is None:
-            return {}
-        settings = json.loads(content)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{model / UNIT_FILE} does not name a unit: {error}") from None
-    if not isinstance(settings, dict) or "unit" not in settings:
-        raise InputError(f"{model / UNIT_FILE} does not name a unit")
-    return settings
+            return UnitFile("document")
+        return msgspec.json.decode(content, type=UnitFile)
+    except (OSError, ValueError):
+        raise InputError(
+            f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, and a list of "
+            "classes to propagate"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +297,8 @@ def tag_corpus(
     """
     folder = find_model(model)
     tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=options.jobs)
-    propagate = options.propagate or propagated_classes(folder)
+    of_run = read_unit_file(folder)
+    propagate = options.propagate or of_run.propagate
     refuse_unknown(propagate, tagger.labels)  # before the target is created
     from corpus.kernels.compiled import warm_up  # noqa: PLC0415 - numba is slow to import
 
@@ -310,7 +315,7 @@ def tag_corpus(
     tagged = tag_documents(
         documents,
         tagger,
-        unit_of(folder),
+        of_run.unit,
         options.measure,
         detail="entity" if options.span_confidence else "document",
         propagate=propagate,

@@ -125,131 +125,111 @@ class CommandParser(argparse.ArgumentParser):
             help=f"{help}; separated by commas, or repeat the option",
         )
 
-    def add_number(self, *names: str, help: str, default: int | None = None) -> None:
-        """Add an option with an integer of 1 or more."""
-        self.add_argument(*names, type=positive, default=default, metavar="N", help=help)
+    def add_number(self, name: str, help: str, default: int | None = None, least: int = 1) -> None:
+        """Add an option with an integer; a short name may precede its name and a space."""
+        parse = natural if least == 0 else positive
+        self.add_argument(*name.split(), type=parse, default=default, metavar="N", help=help)
 
-    def add_path(self, *names: str, metavar: str, help: str, **options: Any) -> None:
-        """Add a file or a folder."""
-        self.add_argument(*names, type=Path, metavar=metavar, help=help, **options)
+    def add_choice(
+        self, name: str, choices: Sequence[str], help: str, default: str | None = None
+    ) -> None:
+        """Add an option with one of some values, by default the first."""
+        default = default or choices[0]
+        help = f"{help} (default: {default})"
+        self.add_argument(name, choices=tuple(choices), default=default, help=help)
 
-    def add_flag(self, name: str, help: str) -> None:
+    def add_text(self, name: str, metavar: str | None, help: str, **options: Any) -> None:
+        """Add an argument of any text."""
+        self.add_argument(name, metavar=metavar, help=help, **options)
+
+    def add_path(self, name: str, metavar: str, help: str, **options: Any) -> None:
+        """Add a file or a folder; a short name may precede its name and a space."""
+        self.add_argument(*name.split(), type=Path, metavar=metavar, help=help, **options)
+
+    def add_flag(self, name: str, help: str, group: Any = None) -> None:
         """Add an option without a value."""
-        self.add_argument(name, action="store_true", help=help)
+        self.add_argument(name, group=group, action="store_true", help=help)
 
     # Arguments of several commands
 
     def add_columns(self) -> None:
         """Add the names of columns and keys."""
         for name in PARTS:
-            self.add_argument(
-                f"--{name}-column",
-                default=name,
-                metavar="NAME",
-                help=f'column or key of the {name} (default: "{name}")',
-            )
+            help = f'column or key of the {name} (default: "{name}")'
+            self.add_text(f"--{name}-column", "NAME", help, default=name)
 
     def add_rules(self) -> None:
         """Add the rules for annotations and documents that cannot be used as they are."""
-        self.add_argument(
-            "--conflicts",
-            choices=("stop", "longest"),
-            default="stop",
-            help="overlapping and discontinuous annotations: stop, or keep the longest (default: "
-            "stop)",
-        )
+        help = "overlapping and discontinuous annotations: stop, or keep the longest"
+        self.add_choice("--conflicts", ("stop", "longest"), help)
         self.add_invalid("documents and annotations that cannot be read")
 
     def add_invalid(self, what: str) -> None:
         """Add the rule for input that cannot be read."""
-        self.add_argument(
-            "--invalid",
-            choices=("stop", "skip"),
-            default="stop",
-            help=f"{what}: stop, or skip and count them (default: stop)",
-        )
+        self.add_choice("--invalid", ("stop", "skip"), f"{what}: stop, or skip and count them")
 
     def add_notes(self) -> None:
         """Add the notes of a command that does not use their annotations."""
-        self.add_argument("source", metavar="NOTES", help="a file, a folder or a glob pattern")
-        self.add_argument(
-            "--from", dest="source_format", choices=tuple(FORMATS), help="format of NOTES"
-        )
+        self.add_text("source", "NOTES", "a file, a folder or a glob pattern")
+        self._add_format("--from", "source_format", "format of NOTES")
         self._add_reading("NOTES")
 
     def add_source_and_target(self) -> None:
         """Add the notes of a command that writes them to another place."""
-        self.add_argument("source", metavar="IN", help="notes: a file, a folder or a glob pattern")
-        self.add_path("target", metavar="OUT", help="a new file or folder")
+        self.add_text("source", "IN", "notes: a file, a folder or a glob pattern")
+        self.add_path("target", "OUT", "a new file or folder")
 
     def add_formats(self) -> None:
         """Add the formats, columns and rules of a command that reads IN and writes OUT."""
         for flag, name, place in (("--from", "source", "IN"), ("--to", "target", "OUT")):
-            self.add_argument(
-                flag,
-                dest=f"{name}_format",
-                choices=tuple(FORMATS),
-                help=f"format of {place} (default: detected from its name)",
-            )
+            help = f"format of {place} (default: detected from its name)"
+            self._add_format(flag, f"{name}_format", help)
         self._add_reading("IN")
 
+    def _add_format(self, flag: str, name: str, help: str) -> None:
+        self.add_argument(flag, dest=name, choices=tuple(FORMATS), help=help)
+
     def _add_reading(self, place: str) -> None:
-        self.add_argument(
-            "--encoding",
-            default="utf-8",
-            metavar="NAME",
-            help=f"encoding of {place}, such as latin-1 (default: utf-8)",
-        )
+        help = f"encoding of {place}, such as latin-1 (default: utf-8)"
+        self.add_text("--encoding", "NAME", help, default="utf-8")
         self.add_columns()
         self.add_rules()
 
     def add_label_map(self) -> None:
         """Add the configuration whose ``[labels]`` rename labels."""
         help = "rename and drop labels as [labels] of this configuration specifies"
-        self.add_path("--labels", metavar="CONFIG", help=help)
+        self.add_path("--labels", "CONFIG", help)
 
     def add_configuration(self) -> None:
         """Add the configuration of a run."""
-        self.add_path("config", metavar="CONFIG", help="a TOML file")
-        self.add_argument(
-            "--set",
-            dest="overrides",
-            action="append",
-            default=[],
-            metavar="KEY=VALUE",
-            help="override a setting, such as select.confidence=0.9; may be repeated",
-        )
+        self.add_path("config", "CONFIG", "a TOML file")
+        help = "override a setting, such as select.confidence=0.9; may be repeated"
+        self.add_text("--set", "KEY=VALUE", help, dest="overrides", action="append", default=[])
 
     def add_gold(self, what: str) -> None:
         """Add annotated notes that models are scored on."""
-        help = f"{what} (default: the validation notes of the run)"
-        self.add_argument("--gold", metavar="NOTES", help=help)
+        self.add_text("--gold", "NOTES", f"{what} (default: the validation notes of the run)")
 
     def add_jobs(self) -> None:
         """Add the number of processes."""
-        self.add_number("--jobs", help="number of processes (default: all processors)")
+        self.add_number("--jobs", "number of processes (default: all processors)")
 
     def add_random_state(self) -> None:
         """Add the seed of the random number generator."""
-        self.add_argument(
-            "--random-state",
-            type=natural,
-            default=0,
-            metavar="N",
-            help="seed of the random number generator (default: 0)",
-        )
+        help = "seed of the random number generator (default: 0)"
+        self.add_number("--random-state", help, default=0, least=0)
 
-    def add_embeddings(self, *names: str, **options: Any) -> None:
+    def add_embeddings(self, name: str, **options: Any) -> None:
         """Add a folder of embeddings."""
-        self.add_path(*names, metavar="DIR", help="a folder of embeddings", **options)
+        self.add_path(name, "DIR", "a folder of embeddings", **options)
 
     def add_model(self) -> None:
         """Add a model."""
-        self.add_path("model", metavar="MODEL", help="a run, or a model folder")
+        self.add_path("model", "MODEL", "a run, or a model folder")
 
     def add_output(self, help: str, **options: Any) -> None:
         """Add the file to write."""
-        self.add_path("-o", "--output", metavar="FILE", help=help, **options)
+        self.add_path("-o --output", "FILE", help, **options)
 
 
 class _Version(argparse.Action):

@@ -43,100 +43,62 @@ def build_parser() -> CommandParser:
         "a few annotated notes and many unlabeled ones, by self-training.",
     )
     parser.set_defaults(verbosity=logging.INFO, log=None, root=parser)
-    for add in (
-        _add_demo,
-        _add_init,
-        _add_check,
-        _add_runs,
-        _add_experiments,
-        _add_tag,
-        _add_evaluate,
-        _add_export,
-        _add_audit,
-        _add_convert,
-        _add_count,
-        _add_embed,
-        _add_cluster,
-        _add_gazetteer,
-        _add_show,
-        _add_report,
-        _add_plot,
-        _add_help,
-    ):
-        add(parser)
+    _add_runs(parser)
+    _add_tagging(parser)
+    _add_sharing(parser)
+    _add_conversions(parser)
+    _add_embed(parser)
+    _add_gazetteer(parser)
+    _add_results(parser)
+    _add_help(parser)
     return parser
 
 
-def _add_demo(commands: CommandParser) -> None:
+def _add_runs(commands: CommandParser) -> None:
+    """Add what leads to a run or an experiment."""
     parser = commands.add_command("demo", "demo.main", "run self-training on synthetic notes")
     parser.add_number(
         "--notes",
-        help="number of unlabeled notes (default: 12000 with a seed, 60000 without; with "
-        "--compare, 5000)",
+        "number of unlabeled notes (default: 12000 with a seed, 60000 without; with --compare, "
+        "5000)",
     )
-    parser.add_argument(
+    parser.add_choice(
         "--initial-model",
-        choices=(SEED, "divergence"),
-        default=SEED,
-        help="train the first model on a seed of annotated notes, or derive it from a list of "
-        "names and their frequencies (default: seed)",
+        (SEED, "divergence"),
+        "train the first model on a seed of annotated notes, or derive it from a list of names and "
+        "their frequencies",
     )
     parser.add_flag(
         "--compare",
         "compare training on the seed alone, self-training, active learning and both together",
     )
-    help = "a new folder (default: runs/demo or runs/demo-N)"
-    parser.add_path("--out", metavar="DIR", help=help)
+    parser.add_path("--out", "DIR", "a new folder (default: runs/demo or runs/demo-N)")
     parser.add_jobs()
 
-
-def _add_init(commands: CommandParser) -> None:
     summary = "write a commented configuration with every setting"
     parser = commands.add_command("init", "help.init", summary)
-    parser.add_path("folder", metavar="DIR", help="where to write config.toml")
+    parser.add_path("folder", "DIR", "where to write config.toml")
 
-
-def _add_check(commands: CommandParser) -> None:
     summary = "check the configuration and the notes of a run before training"
     parser = commands.add_command("check", "check.main", summary)
     parser.add_configuration()
-    parser.add_path("--problems", metavar="FILE", help="write all problems found, one per line")
+    parser.add_path("--problems", "FILE", "write all problems found, one per line")
 
+    parser = commands.add_command("run", "run.main", "train a tagger by self-training")
+    _add_run(parser, "")
+    summary = "train a tagger on rounds of annotated documents that it chooses itself"
+    _add_run(commands.add_command("active", "run.active", summary), "-active")
 
-def _add_runs(commands: CommandParser) -> None:
-    for name, main, suffix, summary in (
-        ("run", "run.main", "", "train a tagger by self-training"),
-        (
-            "active",
-            "run.active",
-            "-active",
-            "train a tagger on rounds of annotated documents that it chooses itself",
-        ),
-    ):
-        parser = commands.add_command(name, main, summary)
-        parser.set_defaults(suffix=suffix)
-        parser.add_configuration()
-        help = f"the run folder (default: runs/NAME{suffix}, named after CONFIG or its folder)"
-        parser.add_path("--out", metavar="DIR", help=help)
-        parser.add_flag("--resume", "continue an interrupted run")
-        parser.add_jobs()
-
-
-def _add_experiments(commands: CommandParser) -> None:
     summary = "carry out a grid of runs and compare them"
-    experiment = commands.add_command("experiment", "experiment.main", summary)
-    experiment.add_path("file", metavar="FILE", help="an experiment file, in TOML")
+    parser = commands.add_command("experiment", "experiment.main", summary)
+    parser.add_path("file", "FILE", "an experiment file, in TOML")
+    _add_experiment(parser, "runs/NAME, named after FILE")
 
     summary = "cross-validate a configuration on its annotated notes, by patient"
     parser = commands.add_command("crossvalidate", "experiment.crossvalidate", summary)
     parser.add_configuration()
-    parser.add_argument(
-        "--folds",
-        type=natural,
-        default=_FOLDS,
-        metavar="K",
-        help=f"number of folds of [data] seed (default: {_FOLDS})",
-    )
+    help = f"number of folds of [data] seed (default: {_FOLDS})"
+    parser.add_argument("--folds", type=natural, default=_FOLDS, metavar="K", help=help)
     parser.add_list(
         "--methods",
         "NAME",
@@ -145,36 +107,36 @@ def _add_experiments(commands: CommandParser) -> None:
     )
     help = "seeds of the random number generator (default: 0)"
     parser.add_list("--random-states", "N", help, convert=natural)
-    for command, default in (
-        (experiment, "runs/NAME, named after FILE"),
-        (parser, "runs/NAME-folds, named after CONFIG or its folder"),
-    ):
-        command.add_path(
-            "--out",
-            metavar="DIR",
-            help="the folder of the experiment, which is continued if it exists (default: "
-            f"{default})",
-        )
-        command.add_flag("--yes", f"do not ask before more than {MANY_RUNS} runs")
-        command.add_flag(
-            "--list", "carry out nothing: list the runs, and compare those that are finished"
-        )
-        command.add_jobs()
+    _add_experiment(parser, "runs/NAME-folds, named after CONFIG or its folder")
 
 
-def _add_tag(commands: CommandParser) -> None:
+def _add_run(parser: CommandParser, suffix: str) -> None:
+    """Add the arguments of a run; the name of its folder ends with `suffix` by default."""
+    parser.set_defaults(suffix=suffix)
+    parser.add_configuration()
+    help = f"the run folder (default: runs/NAME{suffix}, named after CONFIG or its folder)"
+    parser.add_path("--out", "DIR", help)
+    parser.add_flag("--resume", "continue an interrupted run")
+    parser.add_jobs()
+
+
+def _add_experiment(parser: CommandParser, default: str) -> None:
+    """Add the arguments of an experiment; `default` describes its default folder."""
+    help = f"the folder of the experiment, which is continued if it exists (default: {default})"
+    parser.add_path("--out", "DIR", help)
+    parser.add_flag("--yes", f"do not ask before more than {MANY_RUNS} runs")
+    help = "carry out nothing: list the runs, and compare those that are finished"
+    parser.add_flag("--list", help)
+    parser.add_jobs()
+
+
+def _add_tagging(commands: CommandParser) -> None:
     parser = commands.add_command("tag", "tag.main", "tag notes with the best model of a run")
     parser.add_model()
     parser.add_source_and_target()
-    parser.add_argument(
-        "--measure",
-        choices=_MEASURES,
-        default=_MEASURES[0],
-        help=f"confidence of a document (default: {_MEASURES[0]})",
-    )
-    parser.add_flag(
-        "--span-confidence", "write the confidence of each span as well (JSONL and Parquet)"
-    )
+    parser.add_choice("--measure", _MEASURES, "confidence of a document")
+    help = "write the confidence of each span as well (JSONL and Parquet)"
+    parser.add_flag("--span-confidence", help)
     parser.add_list(
         "--propagate",
         "CLASS",
@@ -184,35 +146,30 @@ def _add_tag(commands: CommandParser) -> None:
     parser.add_formats()
     parser.add_jobs()
 
-
-def _add_evaluate(commands: CommandParser) -> None:
     summary = "score predicted against gold annotations"
     parser = commands.add_command("evaluate", "evaluate.main", summary)
-    parser.add_argument("gold", metavar="GOLD", help="annotated notes")
-    parser.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
-    parser.add_path("--json", metavar="FILE", help="write all figures as JSON")
+    parser.add_text("gold", "GOLD", "annotated notes")
+    parser.add_text("predicted", "PREDICTED", "the same notes, tagged")
+    parser.add_path("--json", "FILE", "write all figures as JSON")
     parser.add_label_map()
     parser.add_columns()
     for name in PARTS:
-        parser.add_argument(
-            f"--gold-{name}-column",
-            metavar="NAME",
-            help=f"column or key of the {name} in GOLD (default: that of --{name}-column)",
-        )
+        help = f"column or key of the {name} in GOLD (default: that of --{name}-column)"
+        parser.add_text(f"--gold-{name}-column", "NAME", help)
     parser.add_rules()
 
 
-def _add_export(commands: CommandParser) -> None:
+def _add_sharing(commands: CommandParser) -> None:
+    """Add what makes models that others may have, and what attacks them."""
     summary = "export a model that reveals less of its training notes"
     parser = commands.add_command("export", "export.main", summary)
     parser.add_model()
-    parser.add_path("target", metavar="OUT", help="a new folder")
+    parser.add_path("target", "OUT", "a new folder")
     parser.add_number(
         "--min-patients",
+        "drop words and other values that occur in the training notes of fewer than N patients; a "
+        f"document of an unknown patient counts as one of its own (default: {_MIN_PATIENTS})",
         default=_MIN_PATIENTS,
-        help="drop words and other values that occur in the training notes of fewer than N "
-        "patients; a document of an unknown patient counts as one of its own (default: "
-        f"{_MIN_PATIENTS})",
     )
     parser.add_flag(
         "--hash-names",
@@ -224,53 +181,35 @@ def _add_export(commands: CommandParser) -> None:
         "gazetteers whose words are public, besides the built-in lists; names and phrases of "
         "other lists are dropped",
     )
-    parser.add_list(
-        "--keep",
-        "PART",
-        f"keep a part of the model as it is, because it is public: {', '.join(KEPT_PARTS)}",
-        convert=one_of(KEPT_PARTS),
-    )
+    help = f"keep a part of the model as it is, because it is public: {', '.join(KEPT_PARTS)}"
+    parser.add_list("--keep", "PART", help, convert=one_of(KEPT_PARTS))
     parser.add_gold("annotated notes to score the model on before and after")
     parser.add_columns()
     parser.add_rules()
 
-
-def _add_audit(commands: CommandParser) -> None:
     summary = "find out which names of its training notes a model reveals"
     parser = commands.add_command("audit", "audit.main", summary)
     parser.add_model()
-    parser.add_argument(
-        "--against",
-        nargs="+",
-        required=True,
-        metavar="LIST",
-        help="the names that a stranger tries: gazetteers, or built-in lists such as census-es",
-    )
-    parser.add_argument(
-        "--notes",
-        nargs="+",
-        required=True,
-        metavar="NOTES",
-        help="all annotated notes that the model was trained on",
-    )
+    help = "the names that a stranger tries: gazetteers, or built-in lists such as census-es"
+    parser.add_text("--against", "LIST", help, nargs="+", required=True)
+    help = "all annotated notes that the model was trained on"
+    parser.add_text("--notes", "NOTES", help, nargs="+", required=True)
     help = "the run or model that MODEL was exported from, to compare it with"
-    parser.add_path("--before", metavar="MODEL", help=help)
+    parser.add_path("--before", "MODEL", help)
     help = "the classes of annotations that are names (default: all)"
     parser.add_list("--classes", "CLASS", help)
     parser.add_gold("annotated notes to score the models on")
-    parser.add_path("--json", metavar="FILE", help="write all figures as JSON")
+    parser.add_path("--json", "FILE", "write all figures as JSON")
     parser.add_columns()
     parser.add_rules()
 
 
-def _add_convert(commands: CommandParser) -> None:
+def _add_conversions(commands: CommandParser) -> None:
     parser = commands.add_command("convert", "convert.main", "convert notes to another format")
     parser.add_source_and_target()
     parser.add_label_map()
     parser.add_formats()
 
-
-def _add_count(commands: CommandParser) -> None:
     parser = commands.add_command("count", "count.main", "count the words of a corpus")
     parser.add_notes()
     parser.add_output("a new Parquet file", required=True)
@@ -281,13 +220,8 @@ def _add_embed(commands: CommandParser) -> None:
     summary = "train word embeddings on unlabeled notes"
     parser = group.add_command("train", "embed.train", summary)
     parser.add_notes()
-    parser.add_embeddings("-o", "--output", required=True)
-    parser.add_argument(
-        "--kind",
-        choices=("word2vec", "fasttext"),
-        default="word2vec",
-        help="algorithm (default: word2vec)",
-    )
+    parser.add_embeddings("-o --output", required=True)
+    parser.add_choice("--kind", ("word2vec", "fasttext"), "algorithm")
     parser.add_list(
         "--normalise",
         "NAME",
@@ -297,55 +231,40 @@ def _add_embed(commands: CommandParser) -> None:
     )
     help = "context words on each side, an embedding for each (default: 5)"
     parser.add_list("--window", "N", help, convert=positive)
-    for flag, default, help in (
-        ("--dimension", 100, "dimension of the vectors (default: 100)"),
-        ("--min-count", 5, "ignore words with fewer occurrences (default: 5)"),
-        ("--epochs", None, "passes over the notes (default: 5 to 30, more for fewer notes)"),
-        ("--workers", 1, "threads per embedding; more than 1 is not reproducible (default: 1)"),
-        ("--jobs", 1, "embeddings trained at the same time (default: 1)"),
-    ):
-        parser.add_number(flag, default=default, help=help)
-    parser.add_argument(
-        "--unit",
-        choices=("document", "line", "sentence"),
-        default="line",
-        help="context windows do not cross its boundaries (default: line)",
-    )
+    parser.add_number("--dimension", "dimension of the vectors (default: 100)", 100)
+    parser.add_number("--min-count", "ignore words with fewer occurrences (default: 5)", 5)
+    parser.add_number("--epochs", "passes over the notes (default: 5 to 30, more for fewer notes)")
+    help = "threads per embedding; more than 1 is not reproducible (default: 1)"
+    parser.add_number("--workers", help, 1)
+    parser.add_number("--jobs", "embeddings trained at the same time (default: 1)", 1)
+    units = ("document", "line", "sentence")
+    parser.add_choice("--unit", units, "context windows do not cross its boundaries", "line")
     parser.add_random_state()
     parser.add_flag("--resume", "continue an interrupted training")
 
     parser = group.add_command("load", "embed.load", "load pretrained embeddings")
-    parser.add_path(
-        "source",
-        metavar="FILE",
-        help="a file of word2vec or fastText, text or binary, or of GloVe, text; may be gzipped",
-    )
-    parser.add_embeddings("-o", "--output", required=True)
+    help = "a file of word2vec or fastText, text or binary, or of GloVe, text; may be gzipped"
+    parser.add_path("source", "FILE", help)
+    parser.add_embeddings("-o --output", required=True)
     help = "name of the embedding (default: the name of the file without its suffix)"
-    parser.add_argument("--name", help=help)
-    parser.add_argument(
-        "--normalise",
-        choices=_NORMALISATIONS,
-        default="none",
-        help="normalisation of words before they are looked up (default: none)",
-    )
+    parser.add_text("--name", None, help)
+    help = "normalisation of words before they are looked up"
+    parser.add_choice("--normalise", _NORMALISATIONS, help)
     help = "encoding of the words (default: utf-8)"
-    parser.add_argument("--encoding", default="utf-8", help=help)
+    parser.add_text("--encoding", None, help, default="utf-8")
 
     parser = group.add_command("show", "embed.show", "show the nearest neighbours of a word")
     parser.add_embeddings("folder")
-    parser.add_argument("word", metavar="WORD", help="a word")
-    parser.add_number("-n", "--number", default=10, help="number of neighbours (default: 10)")
+    parser.add_text("word", "WORD", "a word")
+    parser.add_number("-n --number", "number of neighbours (default: 10)", 10)
 
-
-def _add_cluster(commands: CommandParser) -> None:
     summary = "cluster words by k-means on their vectors"
     parser = commands.add_command("cluster", "cluster.main", summary)
     parser.add_embeddings("folder")
     help = "numbers of clusters (default: 128,1024,8192)"
     parser.add_list("--k", "K", help, convert=positive)
     help = "maximum number of k-means passes over the vectors (default: 20)"
-    parser.add_number("--passes", default=20, help=help)
+    parser.add_number("--passes", help, 20)
     parser.add_random_state()
     parser.add_jobs()
 
@@ -356,39 +275,29 @@ def _add_gazetteer(commands: CommandParser) -> None:
     names = ", ".join(BUILTIN_LISTS)
     summary = "merge gazetteers and add up their counts"
     parser = group.add_command("merge", "gazetteer.merge", summary)
-    help = f"gazetteers, or builtin lists: {names}"
-    parser.add_path("sources", nargs="+", metavar="FILE", help=help)
+    parser.add_path("sources", "FILE", f"gazetteers, or builtin lists: {names}", nargs="+")
     parser.add_output("a new Parquet file", required=True)
 
     summary = "show the classes of a gazetteer, or a term"
     parser = group.add_command("show", "gazetteer.show", summary)
-    help = f"a gazetteer, or a builtin list: {names}"
-    parser.add_argument("gazetteer", metavar="FILE", help=help)
-    help = "a term; case and accents are ignored"
-    parser.add_argument("term", nargs="?", metavar="TERM", help=help)
+    parser.add_text("gazetteer", "FILE", f"a gazetteer, or a builtin list: {names}")
+    parser.add_text("term", "TERM", "a term; case and accents are ignored", nargs="?")
     parser.add_number(
-        "-n",
-        "--number",
-        help=f"number of terms listed (default: {OF_CLASS} of a class, {OF_WORD} that contain a "
-        "word)",
+        "-n --number",
+        f"number of terms listed (default: {OF_CLASS} of a class, {OF_WORD} that contain a word)",
     )
 
 
 def _add_gazetteer_import(group: CommandParser) -> None:
     summary = "import a gazetteer from CSV or TSV files"
     parser = group.add_command("import", "gazetteer.import_", summary)
-    parser.add_path("sources", nargs="+", metavar="FILE", help="CSV or TSV files")
+    parser.add_path("sources", "FILE", "CSV or TSV files", nargs="+")
     parser.add_output("a new Parquet file", required=True)
     classes = parser.add_mutually_exclusive_group()
-    parser.add_argument(
-        "--class",
-        group=classes,
-        dest="class_name",
-        metavar="CLASS",
-        help="class of all terms (default: the name of the column of terms)",
-    )
+    help = "class of all terms (default: the name of the column of terms)"
+    parser.add_text("--class", "CLASS", help, group=classes, dest="class_name")
     help = "column of the class of a term"
-    parser.add_argument("--class-column", group=classes, metavar="COLUMN", help=help)
+    parser.add_text("--class-column", "COLUMN", help, group=classes)
     parser.add_list(
         "--term",
         "COLUMN",
@@ -403,32 +312,29 @@ def _add_gazetteer_import(group: CommandParser) -> None:
         "of integers)",
         group=counts,
     )
-    help = "count each row once"
-    parser.add_argument("--count-rows", group=counts, action="store_true", help=help)
+    parser.add_flag("--count-rows", "count each row once", group=counts)
     help = "delimiter of columns: a character, or tab (default: detected in the header)"
-    parser.add_argument("--delimiter", metavar="D", help=help)
+    parser.add_text("--delimiter", "D", help)
     help = "encoding of the files (default: that of a byte-order mark, or utf-8, or else cp1252)"
-    parser.add_argument("--encoding", help=help)
+    parser.add_text("--encoding", None, help)
     help = "pad numeric terms with zeros to N digits (default: 5 in columns of postal codes)"
-    parser.add_number("--width", help=help)
+    parser.add_number("--width", help)
     parser.add_invalid("rows that cannot be used")
 
 
-def _add_show(commands: CommandParser) -> None:
+def _add_results(commands: CommandParser) -> None:
     summary = "show the iterations of a run, or the tables of an experiment"
     parser = commands.add_command("show", "show.main", summary)
     parser.add_path(
         "run",
-        metavar="RUN",
-        help="a run folder, or the folder of an experiment; with --verify also a model, "
-        "embeddings, a gazetteer or word counts",
+        "RUN",
+        "a run folder, or the folder of an experiment; with --verify also a model, embeddings, a "
+        "gazetteer or word counts",
     )
     parser.add_flag("--json", "print a JSON list with an object per iteration, or per variant")
     help = "compare all files with the digests that were computed when they were written"
     parser.add_flag("--verify", help)
 
-
-def _add_report(commands: CommandParser) -> None:
     summary = "show one or several runs on one page"
     parser = commands.add_command("report", "report.main", summary)
     _add_compared(parser)
@@ -446,46 +352,43 @@ def _add_report(commands: CommandParser) -> None:
         "mlflow": "add the runs to mlflow.db, a store of MLflow, in this folder; MLflow must be "
         "installed",
     }.items():
-        parser.add_path(f"--{name}", metavar="DIR", help=f"also {what}")
+        parser.add_path(f"--{name}", "DIR", f"also {what}")
 
-
-def _add_plot(commands: CommandParser) -> None:
     summary = "draw a figure of one or several runs"
     parser = commands.add_command("plot", "report.plot", summary)
     _add_compared(parser)
-    parser.add_argument(
+    parser.add_text(
         "--what",
+        "NAME",
+        "a figure of the page, such as errors (default: scores); for an unknown name, the names "
+        "of all figures are listed",
         default="scores",
-        metavar="NAME",
-        help="a figure of the page, such as errors (default: scores); for an unknown name, the "
-        "names of all figures are listed",
     )
-    parser.add_argument(
+    parser.add_choice(
         "--axis",
-        choices=tuple(AXES),
-        default="iteration",
-        help="the horizontal axis of scores: iterations, or the documents or tokens that people "
-        "annotated (default: iteration)",
+        tuple(AXES),
+        "the horizontal axis of scores: iterations, or the documents or tokens that people "
+        "annotated",
+        "iteration",
     )
     parser.add_output("a PNG, SVG or PDF file; an existing one is replaced", required=True)
 
 
 def _add_compared(parser: CommandParser) -> None:
-    parser.add_argument(
+    parser.add_text(
         "runs",
+        "RUN",
+        "run folders; NAME=FOLDER names a run, and runs of one name are shown as their mean and "
+        "range. Or the folder of an experiment",
         nargs="+",
-        metavar="RUN",
-        help="run folders; NAME=FOLDER names a run, and runs of one name are shown as their mean "
-        "and range. Or the folder of an experiment",
     )
     parser.add_flag("--test", "also show the scores on test documents, which the runs must have")
 
 
 def _add_help(commands: CommandParser) -> None:
     parser = commands.add_command("help", "help.main", "print a page of the documentation")
-    help = "name of the page (default: list all topics)"
-    parser.add_argument("topic", nargs="?", metavar="TOPIC", help=help)
+    parser.add_text("topic", "TOPIC", "name of the page (default: list all topics)", nargs="?")
     summary = "print a completion script for a shell"
     parser = commands.add_command("completion", "help.completion", summary)
     shells = ("bash", "zsh", "tcsh")  # those that `shtab` supports
-    parser.add_argument("shell", choices=shells, metavar="SHELL", help=", ".join(shells))
+    parser.add_text("shell", "SHELL", ", ".join(shells), choices=shells)

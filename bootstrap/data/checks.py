@@ -16,7 +16,6 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import Problem, Problems, shown
 from corpus.formats.records import UNUSABLE
-from corpus.tags import MISALIGNED
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import split_document
 from taggers.options import Coverage
@@ -37,8 +36,8 @@ class SplitReport:
 
     Parameters
     ----------
-    sources, documents, tokens : int
-        Number of texts in the source, of their units, and of tokens.
+    sources, tokens : int
+        Number of texts in the source, and of tokens.
     empty : int
         Number of units without any token.
     without_entities : int
@@ -66,7 +65,6 @@ class SplitReport:
 
     problems: Problems
     sources: int = 0
-    documents: int = 0
     tokens: int = 0
     empty: int = 0
     without_entities: int = 0
@@ -80,6 +78,11 @@ class SplitReport:
     sample: Sample = field(default_factory=Sample, compare=False)
 
     @property
+    def documents(self) -> int:
+        """Number of units."""
+        return self.digests.total()
+
+    @property
     def duplicates(self) -> int:
         """Number of units with the text of an earlier unit of the split."""
         return self.documents - len(self.digests)
@@ -90,19 +93,9 @@ class SplitReport:
         return [name for name, count in self.ids.items() if count > 1]
 
     @property
-    def conflicting(self) -> int:
-        """Number of annotations that overlap another one or are discontinuous."""
-        return self.problems.conflicting
-
-    @property
     def unusable(self) -> int:
         """Number of annotations that lie outside of the text, contradict it or cannot be parsed."""
         return sum(self.problems.counts[kind] for kind in UNUSABLE)
-
-    @property
-    def misaligned(self) -> int:
-        """Number of annotations that begin or end within a token."""
-        return self.problems.counts[MISALIGNED]
 
     @property
     def unreadable(self) -> int:
@@ -193,7 +186,6 @@ def _count(
     batch = make_batch(documents, labelled=labelled, problems=report.problems)
     report.covered.update({coverage.of: coverage.count(batch) for coverage in coverages})
     report.sample.add(documents)
-    report.documents += len(batch)
     report.tokens += batch.n_tokens
     report.empty += int((batch.lengths == 0).sum())
     if labelled:
@@ -265,9 +257,10 @@ def will_not_start(reports: Mapping[str, SplitReport], data: DataOptions) -> boo
 
 
 def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
-    if report.conflicting and rules.conflicts == "stop":
+    conflicting = report.problems.conflicting
+    if conflicting and rules.conflicts == "stop":
         yield (
-            f"a run stops at the first of these {report.conflicting} overlapping or discontinuous "
+            f"a run stops at the first of these {conflicting} overlapping or discontinuous "
             'annotations; [data] conflicts = "longest" keeps the longest'
         )
     faults = {"texts": report.unreadable, "annotations": report.unusable}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from bootstrap.data.samples import token_shares
 from corpus.batch import Batch, concatenate
 from corpus.patients import number_patients
-from corpus.ragged import offsets_of, owners_of
+from corpus.ragged import offsets_of
 from corpus.tags import classes_of, find_entities
 
 #: A seed is enriched if its share of documents with entities exceeds that of validation by this.
@@ -335,34 +335,21 @@ def _alike(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> f
 
 def _features(batch: Batch) -> Any:
     """Build a sparse matrix of word types, first two words, shapes and length, shape (D, F)."""
-    from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import
 
-    rows = [owners_of(batch.document_offsets)]
-    columns = [_numbers(batch.vocabulary, plain_form)[batch.word_ids]]
-    for place in (0, 1):
-        for value in (plain_form, short_shape):
-            owners = np.flatnonzero(batch.lengths > place)
-            words = batch.word_ids[batch.document_offsets[:-1][owners] + place]
-            rows.append(owners)
-            columns.append(_numbers(batch.vocabulary, value)[words])
-    rows.append(np.arange(len(batch)))
-    columns.append(np.minimum(np.log2(batch.lengths + 1).astype(np.int64), _LONGEST))
-    widths = np.cumsum([0, *(column.max(initial=0) + 1 for column in columns)])
-    numbers = np.concatenate(
-        [column + width for column, width in zip(columns, widths[:-1], strict=True)]
-    )
-    matrix = csr_matrix(
-        (np.ones(len(numbers)), (np.concatenate(rows), numbers)), (len(batch), widths[-1])
-    )
-    matrix.sum_duplicates()
-    matrix.data[:] = 1
-    return matrix
+    forms = np.array([*map(plain_form, batch.vocabulary), ""], object)
+    shapes = np.array([*map(short_shape, batch.vocabulary), ""], object)
+    lengths = np.minimum(np.log2(batch.lengths + 1).astype(np.int64), _LONGEST)
 
+    def features(document: int) -> Iterator[tuple[str, object]]:
+        words = batch.word_ids[slice(*batch.document_offsets[document : document + 2])]
+        yield from (("word", form) for form in forms[words])
+        for place, word in enumerate(words[:2]):
+            yield f"form {place}", forms[word]
+            yield f"shape {place}", shapes[word]
+        yield "length", lengths[document]
 
-def _numbers(words: Sequence[str], value: Callable[[str], str]) -> npt.NDArray[np.int64]:
-    """Return the number of the value of each word, among the distinct values."""
-    index: dict[str, int] = {}
-    return np.array([index.setdefault(value(word), len(index)) for word in words], np.int64)
+    return CountVectorizer(analyzer=features, binary=True).fit_transform(range(len(batch)))
 
 
 def plain_form(word: str) -> str:

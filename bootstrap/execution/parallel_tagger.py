@@ -6,13 +6,14 @@ import contextlib
 import functools
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from bootstrap.execution.processes import Executor, SerialExecutor, executor_for, in_processes
+from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.storage.atomic import new_folder
@@ -127,14 +128,15 @@ class ParallelTagger:
         KilledError
             If the training process was ended.
         """
-        fit = FolderFit(self, train, validation, warm_start, rng)
 
-        def report(stage: str, done: int, total: int) -> None:
+        def report_step(stage: str, done: int, total: int) -> None:
             self._report(stage, done, total)
             if progress:
                 progress(done, total)
 
-        fit_all([fit], jobs=self._jobs, report=report)
+        fit_all(
+            [Fit(self, train, validation, warm_start, rng)], jobs=self._jobs, report=report_step
+        )
         return self
 
     def move(self, folder: Path) -> None:
@@ -191,19 +193,8 @@ class ParallelTagger:
         self._digest = read_digest(self.folder)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FolderFit:
-    """A training of a tagger in a folder; the parameters are those of `ParallelTagger.fit`."""
-
-    tagger: ParallelTagger
-    train: Batch
-    validation: Batch | None
-    warm_start: ParallelTagger | None
-    rng: np.random.Generator
-
-
-def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: ReportStage = _silent) -> None:
-    """Train several taggers, each in another process.
+def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) -> list[Tagger]:
+    """Train several taggers in folders, each in another process.
 
     Parameters
     ----------
@@ -213,6 +204,11 @@ def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: ReportStage = _sile
         Maximum number of processes at a time.
     report : callable
         Called with the progress of all trainings together.
+
+    Returns
+    -------
+    list of Tagger
+        The trained taggers.
 
     Raises
     ------
@@ -224,29 +220,59 @@ def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: ReportStage = _sile
         If a training process was ended.
     """
     steps: dict[int, tuple[int, int]] = {}
+    taggers = [in_folder(fit.tagger) for fit in fits]
     with contextlib.ExitStack() as stack:
-        tasks = [(_job(fit, stack.enter_context(new_folder(fit.tagger.folder))),) for fit in fits]
+        tasks = [
+            (
+                tagger.kind,
+                tagger._training_options(),
+                (fit.train.to_bytes(), fit.validation),
+                in_folder(fit.warm_start).folder if fit.warm_start else None,
+                fit.rng,
+                stack.enter_context(new_folder(tagger.folder)),
+                tagger.files,
+            )
+            for tagger, fit in zip(taggers, fits, strict=True)
+        ]
         for index, step in in_processes(_train, tasks, jobs=jobs):
             steps[index] = step
             done, total = (sum(numbers) for numbers in zip(*steps.values(), strict=True))
             # The trainings that have not begun will take about as long as the others.
             report("training", done, total * len(fits) // len(steps))
-    for fit in fits:
-        fit.tagger._use(load_tagger(fit.tagger.folder, trusted=(fit.tagger.kind,)))
+    for tagger in taggers:
+        tagger._use(load_tagger(tagger.folder, trusted=(tagger.kind,)))
+    return [*taggers]
 
 
-def _job(fit: FolderFit, staging: Path) -> _Job:
-    tagger, warm_start = fit.tagger, fit.warm_start
-    return _Job(
-        tagger.kind,
-        tagger._training_options(),
-        fit.train.to_bytes(),
-        fit.validation,
-        warm_start.folder if warm_start else None,
-        fit.rng,
-        staging,
-        tagger.files,
+def in_folder(tagger: Tagger) -> ParallelTagger:
+    """Return a tagger that is in a folder; another one raises a TypeError."""
+    if not isinstance(tagger, ParallelTagger):
+        raise TypeError(f"a {type(tagger).__name__} is not a tagger in a folder")
+    return tagger
+
+
+def _train(  # noqa: PLR0917 - a task of `in_processes`
+    send: Callable[[tuple[int, int]], None],
+    kind: str,
+    options: TaggerOptions,
+    batches: tuple[bytes, Batch | None],
+    warm_start: Path | None,
+    rng: np.random.Generator,
+    folder: Path,
+    files: Mapping[str, bytes],
+) -> None:
+    """Train a tagger in another process, and save it."""
+    tagger = make_tagger(kind, options)
+    tagger.fit(
+        Batch.from_bytes(batches[0]),
+        batches[1],
+        warm_start=load_tagger(warm_start, trusted=(kind,)) if warm_start else None,
+        rng=rng,
+        progress=lambda done, total: send((done, total)),
     )
+    tagger.save(folder)
+    if files:
+        add_to_model(folder, files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,31 +297,3 @@ def _loaded(model: _Model) -> Tagger:
 def _tag_bytes(model: _Model, measure: str, detail: Detail, batch: bytes) -> Tagging:
     """Tag a batch in a worker."""
     return _loaded(model).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """The arguments of the training process."""
-
-    kind: str
-    options: TaggerOptions
-    train: bytes
-    validation: Batch | None
-    warm_start: Path | None
-    rng: np.random.Generator
-    folder: Path
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-
-def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
-    tagger = make_tagger(job.kind, job.options)
-    tagger.fit(
-        Batch.from_bytes(job.train),
-        job.validation,
-        warm_start=load_tagger(job.warm_start, trusted=(job.kind,)) if job.warm_start else None,
-        rng=job.rng,
-        progress=lambda done, total: send((done, total)),
-    )
-    tagger.save(job.folder)
-    if job.files:
-        add_to_model(job.folder, job.files)

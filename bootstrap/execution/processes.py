@@ -19,7 +19,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from multiprocessing import active_children, resource_tracker
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -263,11 +263,11 @@ def _set_up_worker(parent: int, folder: str, module_paths: Sequence[str]) -> Non
 def _exit_with(parent: int) -> None:
     """End this process soon after its parent process."""
     if sys.platform == "win32":  # the id of the parent process does not change when it ends
-        import _winapi  # noqa: PLC0415 - only there
+        import ctypes  # noqa: PLC0415 - only there
 
-        with suppress(OSError):  # it has ended already
-            handle = _winapi.OpenProcess(_winapi.SYNCHRONIZE, False, parent)
-            _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
+        kernel = ctypes.windll.kernel32
+        handle = kernel.OpenProcess(0x00100000, False, parent)  # to wait for it
+        kernel.WaitForSingleObject(handle, -1)  # which returns at once if it has ended already
     else:
         while os.getppid() == parent:
             time.sleep(0.1)

@@ -15,7 +15,7 @@ import tomli_w
 
 from bootstrap.config.configuration import as_toml
 from bootstrap.config.overrides import ConfigurationError
-from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.preparation import fingerprint
 from bootstrap.experiments.plan import Plan
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError, read_settings, read_table

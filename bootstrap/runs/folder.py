@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bootstrap.advice.missed import Missed, most_missed
+from bootstrap.advice.words import Missed, most_missed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.runs.iteration_folder import (
     BASELINE,
@@ -161,7 +161,7 @@ class Run:
         return "the seed alone" if kind == SEED else f"the {kind} model alone"
 
     def data(self) -> pa.Table:
-        """Read the table of the data files, from `bootstrap.data.fingerprint.fingerprint`."""
+        """Read the table of the data files, from `bootstrap.data.preparation.fingerprint`."""
         return read_table(self.data_file)
 
     def metrics(self) -> list[IterationMetrics]:

@@ -6,7 +6,7 @@ import functools
 import json
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import Notes
-from bootstrap.execution.parallel_tagger import FolderFit, ParallelTagger, ReportStage, fit_all
+from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage, fit_all, in_folder
 from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embeddings_of_notes
@@ -42,7 +42,6 @@ from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_
 from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet
 from bootstrap.self_training.stopping import Limits
-from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.errors import InputError
@@ -230,19 +229,19 @@ class LoopParts:
         unit = {"unit": configuration.data.unit, "propagate": configuration.loop.propagate}
         files = {UNIT_FILE: json.dumps(unit).encode()}
 
-        def in_folder(section: TaggerSection, folder: Path) -> ParallelTagger:
+        def untrained(section: TaggerSection, folder: Path) -> ParallelTagger:
             options = self._with_counts(section.options).with_embeddings(embeddings)
             return ParallelTagger(
                 folder, section.kind, options, jobs=self.jobs, report=report, files=files
             )
 
-        train = functools.partial(_train_in_folders, jobs=self.jobs, report=report)
+        train = functools.partial(fit_all, jobs=self.jobs, report=report)
         return TimedTrainer(
-            lambda i: in_folder(configuration.tagger_of(i), _free_model_folder(run, i)),
+            lambda i: untrained(configuration.tagger_of(i), _free_model_folder(run, i)),
             self.validation,
             configuration.loop,
             measure=configuration.select.measure,
-            second_tagger_for=lambda i: in_folder(
+            second_tagger_for=lambda i: untrained(
                 configuration.second_tagger_of(i), run.iteration(i).second_folder
             ),
             fit_all=self.watch.timed("train", train),
@@ -383,30 +382,8 @@ def _free_model_folder(run: Run, iteration: int) -> Path:
 
 def keep_model(run: Run, iteration: int, tagger: Tagger) -> None:
     """Move the model of an iteration to its place, and remove its alternatives."""
-    parent, in_folder = run.iteration(iteration).folder, _in_folder(tagger)
-    if in_folder.folder.is_relative_to(parent):
-        in_folder.move(run.iteration(iteration).model_folder)
+    parent, model = run.iteration(iteration).folder, in_folder(tagger)
+    if model.folder.is_relative_to(parent):
+        model.move(run.iteration(iteration).model_folder)
     for folder in parent.glob(f"{_ALTERNATIVE}*"):
         shutil.rmtree(folder)
-
-
-def _train_in_folders(fits: Sequence[Fit], *, jobs: int, report: ReportStage) -> list[Tagger]:
-    """Train several taggers at the same time, each in another process."""
-    in_folders = [
-        FolderFit(
-            _in_folder(fit.tagger),
-            fit.train,
-            fit.validation,
-            None if fit.warm_start is None else _in_folder(fit.warm_start),
-            fit.rng,
-        )
-        for fit in fits
-    ]
-    fit_all(in_folders, jobs=jobs, report=report)
-    return [fit.tagger for fit in fits]
-
-
-def _in_folder(tagger: Tagger) -> ParallelTagger:
-    if not isinstance(tagger, ParallelTagger):
-        raise TypeError(f"a {type(tagger).__name__} is not a tagger in a folder")
-    return tagger

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from bootstrap.config.configuration import Configuration
-from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.preparation import fingerprint
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
@@ -182,7 +182,7 @@ def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: st
     folder : Path
         The folder of the run.
     before, now : pyarrow.Table
-        From `bootstrap.data.fingerprint.fingerprint`.
+        From `bootstrap.data.preparation.fingerprint`.
     what : str
         What was started.
 

@@ -21,7 +21,7 @@ class Fit:
 
     tagger: Tagger
     train: Batch
-    validation: Batch
+    validation: Batch | None
     warm_start: Tagger | None
     rng: np.random.Generator
 

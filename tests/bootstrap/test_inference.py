@@ -15,7 +15,7 @@ import pytest
 from bootstrap import inference
 from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.inference import find_model, tag_documents, unit_of
+from bootstrap.inference import UnitFile, find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
@@ -80,19 +80,15 @@ def test_what_is_neither_run_nor_model_is_refused(
 
 
 def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
-    assert unit_of(find_model(finished)) == "document"
+    assert read_unit_file(find_model(finished)) == UnitFile("document", ())
     write_model(tmp_path, {"kind": "crf"}, {})
-    assert unit_of(tmp_path) == "document"
-    for text, message in [
-        ('{"unit": "word"}', 'unit "word"; expected one of document, line, sentence'),
-        ("{}", "does not name a unit"),
-        ("no", "does not name a unit"),
-    ]:
+    assert read_unit_file(tmp_path) == UnitFile("document", ())
+    for text in ('{"unit": "word"}', "{}", "no", '{"unit": "line", "propagate": [3]}'):
         add_to_model(tmp_path, {"unit.json": text.encode()})
-        with pytest.raises(InputError, match=message):
-            unit_of(tmp_path)
+        with pytest.raises(InputError, match="does not name a unit, one of document, line"):
+            read_unit_file(tmp_path)
     add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
-    assert unit_of(tmp_path) == "line"
+    assert read_unit_file(tmp_path) == UnitFile("line", ())
 
 
 # Unusual characters

@@ -10,12 +10,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.inference import find_model, propagated_classes, unit_of
+from bootstrap.inference import find_model, read_unit_file
 from corpus.document import Document, Span
-from corpus.errors import InputError
 from corpus.formats import write
 from gazetteers.gazetteer import Gazetteer
-from taggers.model_folder import add_to_model, write_model
 
 Command = Callable[..., Any]
 MakeGazetteer = Callable[..., Gazetteer]
@@ -170,18 +168,11 @@ def test_tagging_an_unknown_class_again_is_refused(
         assert not out.exists()
 
 
-def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Path) -> None:
+def test_a_model_names_the_classes_that_its_run_propagated(runs: Path) -> None:
     for run, propagate in (("again", ("PERSON",)), ("once", ())):
         for iteration in ("000", "001"):
-            assert propagated_classes(runs / run / "iterations" / iteration / "model") == propagate
-    write_model(tmp_path, {"kind": "crf"}, {})
-    assert propagated_classes(tmp_path) == ()
-    for text in ('{"unit": "line", "propagate": "PERSON"}', '{"unit": "line", "propagate": [3]}'):
-        add_to_model(tmp_path, {"unit.json": text.encode()})
-        with pytest.raises(InputError, match='"propagate" is not a list of classes'):
-            propagated_classes(tmp_path)
-    add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
-    assert propagated_classes(tmp_path) == ()
+            model = runs / run / "iterations" / iteration / "model"
+            assert read_unit_file(model).propagate == propagate
 
 
 def test_an_exported_model_keeps_the_unit_and_the_propagation(
@@ -189,8 +180,9 @@ def test_an_exported_model_keeps_the_unit_and_the_propagation(
 ) -> None:
     for run, propagate in (("again", ("PERSON",)), ("once", ())):
         assert command("export", runs / run, tmp_path / run).code == 0
-        assert propagated_classes(tmp_path / run) == propagate
-        assert unit_of(tmp_path / run) == unit_of(find_model(runs / run))
+        exported = read_unit_file(tmp_path / run)
+        assert exported.propagate == propagate
+        assert exported == read_unit_file(find_model(runs / run))
 
 
 @pytest.mark.parametrize(
@@ -227,4 +219,4 @@ def test_names_of_a_class_of_the_seed_may_be_tagged_again(
     settings = ("--set", 'loop.propagate=["LOC"]', "--set", "loop.iterations=0")
     done = command("run", named / "seeded.toml", "--out", tmp_path / "run", *settings)
     assert done.code == 0, done
-    assert propagated_classes(tmp_path / "run/iterations/000/model") == ("LOC",)
+    assert read_unit_file(tmp_path / "run/iterations/000/model").propagate == ("LOC",)

@@ -14,7 +14,7 @@ from bootstrap.data.representativeness import Profile, compare, percent
 from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
 from bootstrap.data.splits import read_notes, source_lines
 from corpus.errors import InputError, shown
-from corpus.tags import classes_of
+from corpus.tags import MISALIGNED, classes_of
 
 #: The maximum number of beginnings of documents in the table.
 _SHOWN_BEGINNINGS = 3
@@ -88,9 +88,13 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     for name in {name: None for report in every for name in report.covered}:
         yield f"  with {name}", [report.covered[name] for report in every]
     yield "patients (groups)", [len(report.groups) for report in every]
-    yield "overlapping or discontinuous annotations", [report.conflicting for report in every]
+    yield (
+        "overlapping or discontinuous annotations",
+        [report.problems.conflicting for report in every],
+    )
     yield "annotations outside the text or malformed", [report.unusable for report in every]
-    yield "annotations not aligned with tokens", [report.misaligned for report in every]
+    misaligned = [report.problems.counts[MISALIGNED] for report in every]
+    yield "annotations not aligned with tokens", misaligned
     yield "entities", [report.entities.total() for report in labelled]
     for name in sorted({name for report in labelled for name in report.entities}):
         yield f"  {shown(name)}", [report.entities[name] for report in labelled]

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from bootstrap.config.configuration import load_configuration
-from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.preparation import fingerprint
 from bootstrap.data.splits import read_labelled
 from bootstrap.reports.content import Block, Excerpt, Folded, Paragraph, pair
 from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked

@@ -24,8 +24,7 @@ from bootstrap.advice.advice import (
     save_advice,
 )
 from bootstrap.advice.lists import ListedRecall, UnusedList
-from bootstrap.advice.missed import most_missed
-from bootstrap.advice.words import advice_lines, missed_lines
+from bootstrap.advice.words import advice_lines, missed_lines, most_missed
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import read_notes
 from bootstrap.runs import runner

@@ -176,8 +176,8 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
     reports, found = check(configured(seed, validation, many(1), "loop.batch=1"))
     report = reports["seed"]
     assert report.documents == 34
-    counts = (report.conflicting, report.unusable, report.misaligned, report.unreadable)
-    assert counts == (1, 2, 1, 1)
+    counts = (report.problems.conflicting, report.unusable, report.unreadable)
+    assert counts == (1, 2, 1)
     text = "\n".join(found)
     assert "seed: annotations that do not align with tokens: 1" in text
     assert "document misaligned: 0-4 (PERSON), widened to whole tokens" in text

@@ -10,8 +10,7 @@ import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.checks import SplitReport, check_notes, warnings
-from bootstrap.data.fingerprint import fingerprint
-from bootstrap.data.preparation import prepare
+from bootstrap.data.preparation import fingerprint, prepare
 from bootstrap.data.splits import Notes, read_labelled, source_lines, splits_of
 from corpus.counts import count_words
 from corpus.document import Document, Span

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.preparation import fingerprint
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes, read_labelled, read_notes
 from corpus.corpora import read_corpus
 from corpus.document import Document, Span
