@@ -93,7 +93,7 @@ class Phrases:
         return cls({name: text.split(_SEPARATOR) if text else () for name, text in phrases.items()})
 
 
-@functools.lru_cache(maxsize=2)  # the models of a run have the same phrases
+@functools.lru_cache(maxsize=8)  # the models of a run have the same phrases, and advice tries lists
 def _matcher(phrases: tuple[tuple[str, tuple[str, ...]], ...]) -> PhraseMatcher:
     from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
 

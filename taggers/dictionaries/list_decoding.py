@@ -339,7 +339,7 @@ class ListDecoder:
         text = people.tobytes().decode("ascii")
         for match in grammar.PEOPLE.finditer(text):
             name = slice(*match.span())
-            titled = "t" in text[max(name.start - 2, 0) : name.start]
+            titled = "t" in text[max(name.start - 2, 0) : name.start].rpartition(LINE_END)[2]
             limits = np.full(name.stop - name.start, threshold_after)
             if not titled and text[name.start] == "N":
                 limits[0] = threshold

@@ -271,6 +271,7 @@ def short_texts(draw: st.DrawFn) -> str:
 
 
 @given(texts=st.lists(short_texts(), min_size=2, max_size=3))
+@example(texts=["", "Dr", "García"])
 @example(texts=["Vive en calle 2", "de Mayo"])
 @example(texts=["acude Mora-", "García"])
 @example(texts=["José A", ".Pérez García"])
