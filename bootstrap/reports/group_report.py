@@ -17,8 +17,7 @@ from bootstrap.reports.content import Block, Folded, Paragraph, Report, Section,
 from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
 from bootstrap.reports.parts.errors import DEFINITIONS, excerpt_blocks, kinds_figure, kinds_of
-from bootstrap.reports.parts.progress import stages_of
-from bootstrap.reports.parts.scores import scores_figure
+from bootstrap.reports.parts.scores import scores_figure, stages_of
 from bootstrap.reports.run_report import details, environment_of, run_report, settings_of
 from bootstrap.reports.tables import Column, Table, columns
 from corpus.error_analysis import ERROR_KINDS

@@ -13,8 +13,12 @@ from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.confidence import confidence_blocks
 from bootstrap.reports.parts.errors import error_blocks
-from bootstrap.reports.parts.progress import progress_blocks
-from bootstrap.reports.parts.scores import class_blocks, score_blocks, test_blocks
+from bootstrap.reports.parts.scores import (
+    class_blocks,
+    progress_blocks,
+    score_blocks,
+    test_blocks,
+)
 from bootstrap.reports.parts.selected import selected_blocks
 from bootstrap.reports.tables import Column, Table, columns
 from bootstrap.runs.outcome import gain_lines

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bootstrap.data.splits import Notes, UnlabeledNotes
+from bootstrap.data.splits import Notes
 from bootstrap.embedding_training import (
     ENCODED,
     EmbeddingRecipe,
@@ -24,7 +24,6 @@ from bootstrap.embedding_training import (
 )
 from bootstrap.execution.parallel_tagger import ReportStage
 from bootstrap.execution.processes import in_processes
-from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.errors import Problems
 from corpus.storage.atomic import write_atomically
@@ -134,7 +133,12 @@ def _train(
     words = vocabulary_size(counts, automatic.NORMALISATION, automatic.min_count_for(counts.tokens))
     ks = automatic.ks_for(words)
     if ks:
-        recipes = _recipes(counts, state)
+        recipes = [
+            EmbeddingRecipe(
+                automatic.NORMALISATION, automatic.training_options(counts.tokens, window, state)
+            )
+            for window in automatic.WINDOWS
+        ]
         left = [recipe for recipe in recipes if not is_trained(folder, recipe, _NOTES, resume=True)]
         if left:
             train_recipes(folder, left, counts, _NOTES, jobs=jobs, report=report)
@@ -152,16 +156,6 @@ def _train(
         "clusterings": [name for name, _ in cluster_files(folder)],
     }
     write_atomically(folder / _DESCRIPTION, json.dumps(description, indent=1).encode())
-
-
-def _recipes(counts: WordCounts, random_state: int) -> list[EmbeddingRecipe]:
-    return [
-        EmbeddingRecipe(
-            automatic.NORMALISATION,
-            automatic.training_options(counts.tokens, window, random_state),
-        )
-        for window in automatic.WINDOWS
-    ]
 
 
 def _cluster(
@@ -185,46 +179,35 @@ def _lines(
     notes: Notes, rng: np.random.Generator, report: ReportStage, test: Sequence[Document] = ()
 ) -> Iterator[Document]:
     """Yield the lines of all documents, without labels; of a large pool, those of a sample."""
-    annotated = (*notes.seed.documents, *notes.validation.documents, *test)
     candidates = notes.gold.documents if notes.gold else ()
     unread = {(document.id, document.text): document for document in candidates}
     pool = notes.unlabeled
     problems = pool.problems  # only the iterations report problems
+
+    def read(stage: str) -> Iterator[Document]:
+        for number, document in enumerate(pool.documents(), start=1):
+            if number % _REPORTED == 0:
+                report(stage, number, 0)
+            yield document
+
+    def sampled() -> Iterator[Document]:
+        for document in read("reading notes"):
+            unread.pop((document.id, document.text), None)
+            if share >= 1 or rng.random() < share:
+                yield document
+
     try:
-        share = automatic.MAX_CHARACTERS / max(_characters(pool, report), 1)
-        yield from _split(replace(document, spans=()) for document in annotated)
-        yield from _split(_sampled(pool, share, rng, report, unread))
+        characters = sum(len(document.text) for document in read("measuring notes"))
+        share = automatic.MAX_CHARACTERS / max(characters, 1)
+        yield from _split([*notes.seed.documents, *notes.validation.documents, *test])
+        yield from _split(sampled())
         # Usually, the candidates of active learning are unlabeled documents, too.
-        yield from _split(replace(document, spans=()) for document in unread.values())
+        yield from _split(unread.values())
     finally:
         pool.problems = problems
 
 
 def _split(documents: Iterable[Document]) -> Iterator[Document]:
-    return split_documents(documents, "line", Problems())
-
-
-def _characters(pool: UnlabeledNotes, report: ReportStage) -> int:
-    """Count the characters of the unlabeled documents."""
-    return sum(len(document.text) for document in _reported(pool, "measuring notes", report))
-
-
-def _sampled(
-    pool: UnlabeledNotes,
-    share: float,
-    rng: np.random.Generator,
-    report: ReportStage,
-    unread: dict[tuple[str, str], Document],
-) -> Iterator[Document]:
-    """Yield a random share of the unlabeled documents, and remove all of them from `unread`."""
-    for document in _reported(pool, "reading notes", report):
-        unread.pop((document.id, document.text), None)
-        if share >= 1 or rng.random() < share:
-            yield document
-
-
-def _reported(pool: UnlabeledNotes, stage: str, report: ReportStage) -> Iterator[Document]:
-    for number, document in enumerate(pool.documents(), start=1):
-        if number % _REPORTED == 0:
-            report(stage, number, 0)
-        yield document
+    """Split documents into lines without labels."""
+    unlabeled = (replace(document, spans=()) for document in documents)
+    return split_documents(unlabeled, "line", Problems())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ TEST = "test.parquet"
 ERRORS = "errors.parquet"
 
 _MODEL = "model/model.json"
+#: The beginning of the names of the folders in which alternatives are trained.
+_ALTERNATIVE = "alternative-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,19 @@ class IterationFolder:
     def second_folder(self) -> Path:
         """The folder of the model of the second view."""
         return self.folder / "second"
+
+    def new_alternative(self) -> Path:
+        """Make a folder for another model, and return that of the model in it."""
+        number = len(list(self.folder.glob(f"{_ALTERNATIVE}*")))
+        folder = self.folder / f"{_ALTERNATIVE}{number}"
+        for path in (self.folder, folder):
+            path.mkdir(mode=0o700, exist_ok=True)
+        return folder / "model"
+
+    def remove_alternatives(self) -> None:
+        """Remove the models that are not that of the iteration."""
+        for folder in self.folder.glob(f"{_ALTERNATIVE}*"):
+            shutil.rmtree(folder)
 
     @property
     def metrics_file(self) -> Path:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import logging
-import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,15 +22,15 @@ from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage, fit_all, in_folder
-from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
+from bootstrap.runs.iteration_folder import IterationFolder
 from bootstrap.runs.lists import list_options_for
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
 from bootstrap.runs.records import RunError
-from bootstrap.selection import initial_strategy_for, portfolio, uses_lists
+from bootstrap.selection import Selection, Strategy, initial_strategy_for, portfolio, uses_lists
 from bootstrap.selection.proportions import (
     Reference,
     configured_reference,
@@ -40,7 +39,7 @@ from bootstrap.selection.proportions import (
 )
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.loop import Pool
-from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet
+from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Views
 from bootstrap.self_training.stopping import Limits
 from corpus.batch import Batch
 from corpus.counts import count_words
@@ -56,14 +55,71 @@ _log = logging.getLogger(__name__)
 #: A file next to a model: the unit of its training documents and the classes for propagation.
 UNIT_FILE = "unit.json"
 
-#: The beginning of the names of the folders in which alternatives are trained.
-_ALTERNATIVE = "alternative-"
-
 #: Documents of mentions without context for each gold document with entities.
 _MENTION_DOCUMENTS = 8
 
 # A part of the seed of the random generator of augmentation; those of other stages differ.
 _STAGE = 3
+
+
+#: Selects nothing: the strategy of rounds that are not hybrid.
+NO_SELECTION = Strategy(lambda tagging, batch, rng: Selection(np.zeros(0, np.int64)))
+
+
+class NoDocuments:
+    """A pool without documents, for rounds that are not hybrid."""
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """Yield nothing."""
+        return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLimits(Limits):
+    """The limits of a loop with rounds: those of the loop count from the last round on.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        The rounds.
+    kappas : list of float or None
+        Cohen's kappa of the validation tags of each model and the one before; the caller adds to
+        it.
+    """
+
+    rounds: Rounds = field(kw_only=True)
+    kappas: list[float | None] = field(default_factory=list)
+
+    def gold(self, state: State | None) -> Batch:
+        """Ask for the documents of the next round, and return all that are annotated."""
+        if state and not self.rounds.ended():
+            query, second = self.rounds.query, state.second
+            # Names are not propagated: the uncertainty is that of the tagger itself.
+            others = [second] if query.views and second else []
+            details = (query.detail, query.detail)
+            self.rounds.ask(Views(state.model.tagger, others, query.measure, details).tag)
+        return self.rounds.gold(self.rounds.number)
+
+    def asks(self) -> bool:
+        """Return whether another round follows."""
+        return not self.rounds.ended()
+
+    def reads_after(self, iteration: int) -> bool:
+        """Return whether the iteration after this one tags another batch, if there is one."""
+        return self.asks() or iteration < self.rounds.number + self.loop.iterations
+
+    def reason(self, state: State, *, batches_left: bool) -> str | None:
+        """Return the goal or the limit that is reached."""
+        if goal := self.rounds.goal(state.f1[-1], self.kappas):
+            return goal
+        if self.asks():
+            return None
+        number = self.rounds.number
+        if not self.rounds.options.hybrid:
+            return self.rounds.ended()
+        after = replace(state, f1=state.f1[number:], learns_nothing=False)
+        limits = Limits(self.loop, max(self.not_before - number, 0))
+        return limits.reason(after, batches_left=batches_left)
 
 
 @dataclass(frozen=True)
@@ -162,23 +218,19 @@ class LoopParts:
             return self.limits.gold(state)
 
     @cached_property
-    def cache(self) -> CachedPool | None:
-        """The batches read so far, of a run that tags them again in every iteration.
-
-        A batch beyond those of the closed iterations is read again, and its problems are counted.
-        """
-        if self.configuration.loop.keep != RELABEL:
-            return None
-        reused = max(len(self.closed) - 1, 0)
-        return CachedPool(self.notes.unlabeled, self.run.batches_folder, reused)
-
-    @cached_property
     def pool(self) -> Pool:
         """The unlabeled documents."""
-        self.notes.unlabeled.clean_batches = _batches_without_problems(self.closed)
+        notes, closed = self.notes.unlabeled, self.closed
         if not self.configuration.self_trains:
             return NoDocuments()
-        return TimedPool(self.cache or self.notes.unlabeled, self.watch)
+        # Iteration i reads the first i + 1 batches and counts what it could not use. The last one
+        # may have stopped at a batch that cannot be read.
+        notes.clean_batches = sum(not metrics.left_out for metrics in closed[:-1])
+        if self.configuration.loop.keep != RELABEL:
+            return TimedPool(notes, self.watch)
+        # A batch beyond those of the closed iterations is read again, and its problems are counted.
+        cache = CachedPool(notes, self.run.batches_folder, max(len(closed) - 1, 0))
+        return TimedPool(cache, self.watch)
 
     @cached_property
     def candidates(self) -> TimedCandidates:
@@ -210,9 +262,7 @@ class LoopParts:
     def _excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which documents are those of held-out patients, or annotated."""
         groups = pa.array(sorted(self.notes.held_out.groups), pa.large_string())
-        excluded: npt.NDArray[np.bool_] = pc.is_in(batch.groups, groups).to_numpy(
-            zero_copy_only=False
-        )
+        excluded: npt.NDArray[np.bool_] = np.asarray(pc.is_in(batch.groups, groups))
         return excluded | self.rounds.annotated(batch) if self.rounds else excluded
 
     @cached_property
@@ -237,7 +287,7 @@ class LoopParts:
 
         train = functools.partial(fit_all, jobs=self.jobs, report=report)
         return TimedTrainer(
-            lambda i: untrained(configuration.tagger_of(i), _free_model_folder(run, i)),
+            lambda i: untrained(configuration.tagger_of(i), run.iteration(i).new_alternative()),
             self.validation,
             configuration.loop,
             measure=configuration.select.measure,
@@ -254,9 +304,10 @@ class LoopParts:
             return None
         configuration, candidates = self.configuration, self.candidates
         last, loop = self.closed[-1], configuration.loop
-        tagger, second = self._load(self.run.iteration(last.iteration).model_folder), None
-        if self.run.iteration(last.iteration).second_folder.is_dir():
-            second = self._load(self.run.iteration(last.iteration).second_folder)
+        folder = self.run.iteration(last.iteration)
+        tagger, second = self._load(folder.model_folder), None
+        if folder.second_folder.is_dir():
+            second = self._load(folder.second_folder)
         initial = configuration.initial_model
         is_initial = initial is not None and tagger.kind == initial.kind
         gold = self.rounds.gold(self.rounds.number) if self.rounds else self.notes.seed.batch
@@ -281,15 +332,14 @@ class LoopParts:
         kinds = self.configuration.kinds
         return ParallelTagger.load(folder, trusted=kinds, jobs=self.jobs, report=self.report)
 
-    def _list_tagger(self) -> Callable[[], ParallelTagger] | None:
+    def _list_tagger(self) -> Callable[[], Tagger] | None:
         """Return a function that returns the tagger of lists, if there is one."""
-        run, configuration, notes = self.run, self.configuration, self.notes
+        configuration, notes = self.configuration, self.notes
         strategy = configuration.select.strategy
         if not (configuration.self_trains and uses_lists(strategy)):
             return None
-        lists = list_options_for(
-            notes.seed.batch, configuration.augment, validation=notes.validation.batch
-        )
+        gold, validation = notes.seed.batch, notes.validation.batch
+        lists = list_options_for(gold, configuration.augment, validation=validation)
         if lists is None and strategy != AUTO:
             raise InputError(
                 f"[select] strategy = {strategy!r} needs lists, and no class of the seed consists "
@@ -300,14 +350,13 @@ class LoopParts:
             return None
 
         @functools.cache
-        def list_tagger() -> ParallelTagger:
-            if run.lists_folder.is_dir():
-                return ParallelTagger.load(run.lists_folder, jobs=self.jobs, report=self.report)
+        def list_tagger() -> Tagger:
+            folder, jobs, report = self.run.lists_folder, self.jobs, self.report
+            if folder.is_dir():
+                return ParallelTagger.load(folder, jobs=jobs, report=report)
             options = self._with_counts(lists)
-            tagger = ParallelTagger(
-                run.lists_folder, "lists", options, jobs=self.jobs, report=self.report
-            )
-            return tagger.fit(notes.seed.batch, rng=np.random.default_rng(0))
+            tagger = ParallelTagger(folder, "lists", options, jobs=jobs, report=report)
+            return tagger.fit(gold, rng=np.random.default_rng(0))
 
         # "auto" leaves strategies out without it; one that the user chose builds it when it tags.
         if strategy == AUTO and configuration.loop.iterations:
@@ -334,13 +383,6 @@ class LoopParts:
             return run.counts_file
 
         return options.with_word_counts(count)
-
-
-def _batches_without_problems(closed: list[IterationMetrics]) -> int:
-    """Count the first batches that closed iterations read without leaving anything out."""
-    # Iteration i reads the first i + 1 batches and counts what it could not use. The last one may
-    # have stopped at a batch that cannot be read.
-    return sum(not metrics.left_out for metrics in closed[:-1])
 
 
 def _compares_strategies(row: IterationMetrics) -> bool:
@@ -371,19 +413,9 @@ def _augmentation(
     return augment
 
 
-def _free_model_folder(run: Run, iteration: int) -> Path:
-    """Return a new folder for another model of an iteration, which `keep_model` may move."""
-    parent = run.iteration(iteration).folder
-    parent.mkdir(mode=0o700, exist_ok=True)
-    folder = parent / f"{_ALTERNATIVE}{len(list(parent.glob(f'{_ALTERNATIVE}*')))}"
-    folder.mkdir(mode=0o700)
-    return folder / "model"
-
-
-def keep_model(run: Run, iteration: int, tagger: Tagger) -> None:
+def keep_model(folder: IterationFolder, tagger: Tagger) -> None:
     """Move the model of an iteration to its place, and remove its alternatives."""
-    parent, model = run.iteration(iteration).folder, in_folder(tagger)
-    if model.folder.is_relative_to(parent):
-        model.move(run.iteration(iteration).model_folder)
-    for folder in parent.glob(f"{_ALTERNATIVE}*"):
-        shutil.rmtree(folder)
+    model = in_folder(tagger)
+    if model.folder.is_relative_to(folder.folder):
+        model.move(folder.model_folder)
+    folder.remove_alternatives()

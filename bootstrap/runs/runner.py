@@ -11,9 +11,8 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import LabelledNotes, Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.reports.page import write_run_page
-from bootstrap.runs.active_rounds import RoundLimits
 from bootstrap.runs.folder import Run
-from bootstrap.runs.loop_parts import LoopParts, keep_model
+from bootstrap.runs.loop_parts import LoopParts, RoundLimits, keep_model
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
 from bootstrap.runs.records import DocumentCounts
@@ -107,7 +106,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
     )
     if isinstance(limits, RoundLimits) and iteration:
         limits.kappas.append(metrics.kappa)
-    keep_model(run, iteration, model.tagger)
+    keep_model(run.iteration(iteration), model.tagger)
     batch = notes.validation.batch
     predicted = batch.with_tags(model.tagging.tags, model.tagging.labels)
     run.close_iteration(

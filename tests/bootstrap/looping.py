@@ -10,7 +10,7 @@ import numpy as np
 
 from bootstrap.config.options import LoopOptions
 from bootstrap.config.presets import PAPER, PRESETS
-from bootstrap.runs.active_rounds import NoDocuments, RoundLimits
+from bootstrap.runs.loop_parts import NoDocuments, RoundLimits
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import concatenated, metrics_of
 from bootstrap.selection import ChosenDocuments, SelectOptions, Strategy

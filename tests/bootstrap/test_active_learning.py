@@ -19,7 +19,7 @@ from bootstrap.active_learning.oracle import GoldOracle
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.active_learning.rounds import Rounds
 from bootstrap.config.options import LoopOptions
-from bootstrap.runs.active_rounds import NO_SELECTION, RoundLimits
+from bootstrap.runs.loop_parts import NO_SELECTION, RoundLimits
 from bootstrap.runs.observer import agreement, kappa_of
 from bootstrap.selection import (
     ChosenDocuments,
