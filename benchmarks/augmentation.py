@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from meddocan_lines import MERGED, SEEDS, lines_of
+from meddocan_lines import MERGED, SEEDS, lines_of, plain
 
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
@@ -21,7 +21,7 @@ RANDOM_STATES = 3
 
 def f1_of(train: Batch, gold: GoldBatch, random_state: int) -> float:
     """Train a CRF and return its F1."""
-    tagger = make_tagger("crf", CRFOptions())
+    tagger = make_tagger("crf", plain(CRFOptions))
     tagger.fit(train, rng=np.random.default_rng(random_state))
     tagging = tagger.tag(gold.batch)
     found = gold.batch.with_tags(tagging.tags, tagging.labels)

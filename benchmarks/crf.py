@@ -27,7 +27,7 @@ from typing import ClassVar
 
 import numpy as np
 import pycrfsuite
-from meddocan_lines import MERGED, lines_of
+from meddocan_lines import MERGED, lines_of, plain
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
@@ -90,7 +90,7 @@ class TaggingComparison:
     def __init__(self, classes: dict[str, str] | None, number: int, folder: Path) -> None:
         lines = lines_of("train", classes)
         rng = np.random.default_rng(0)
-        self.options = CRFOptions(trainer="crfsuite", max_iterations=30)
+        self.options = plain(CRFOptions, trainer="crfsuite", max_iterations=30)
         train = make_batch(lines, labelled=True)
         CRFTagger(self.options).fit(train, rng=rng).save(folder)
         self.folder = folder
@@ -247,7 +247,7 @@ def warm_start(classes: dict[str, str] | None, most: int, *, tagged: bool) -> No
     order = np.random.default_rng(0).permutation(len(lines)).tolist()
     number = int(len(order) / 1.1)
     before, more = [lines[row] for row in order[:number]], [lines[row] for row in order[number:]]
-    options = CRFOptions(max_iterations=most)
+    options = plain(CRFOptions, max_iterations=most)
     rng = np.random.default_rng(0)
     first = CRFTagger(options).fit(make_batch(before, labelled=True), rng=rng)
     if tagged:
@@ -291,7 +291,7 @@ def main() -> None:
         training(sys.argv[2:])
     elif options.what == "one":
         simpler = {"streams": (), "conjunctions": ()} if options.words else {}
-        crf = CRFOptions(trainer=options.trainer, precision=options.precision, **simpler)
+        crf = plain(CRFOptions, trainer=options.trainer, precision=options.precision, **simpler)
         one_training(crf, options.notes, classes)
     else:
         warm_start(classes, options.iterations, tagged=options.tagged)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from meddocan_lines import MERGED, SEEDS, lines_of
+from meddocan_lines import MERGED, SEEDS, lines_of, plain
 from scipy.stats import mannwhitneyu
 
 from corpus.batch import Batch, make_batch
@@ -56,7 +56,7 @@ def main() -> None:
         shares = []
         for state in states:
             lines = [train[index] for index in seed(train, np.random.default_rng(state))]
-            tagger = CRFTagger(CRFOptions())
+            tagger = CRFTagger(plain(CRFOptions))
             tagger.fit(make_batch(lines, labelled=True), rng=np.random.default_rng(0))
             found, correct = confidences(tagger, gold)
             shares.append(correct.mean())

@@ -18,13 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from meddocan_lines import MERGED, SEEDS, lines_of, scores_of
+from meddocan_lines import MERGED, SEEDS, lines_of, plain, scores_of
 
 from corpus.batch import make_batch
 from corpus.document import Document
 from taggers import CRFOptions, CRFTagger
 
-DEFAULT = CRFOptions()
+DEFAULT = plain(CRFOptions)
 SHORT = ("prefix1", "prefix2", "suffix1", "suffix2")
 SHORT_SHAPES = DEFAULT.conjunctions
 CAPITALIZATIONS = (
@@ -35,19 +35,19 @@ CAPITALIZATIONS = (
 
 VARIANTS = {
     "default": DEFAULT,
-    "window 1": CRFOptions(window=1),
-    "window 3": CRFOptions(window=3),
-    "c2 = 1": CRFOptions(c2=1.0),
-    "c1 = 0.1": CRFOptions(c1=0.1),
-    "without shape": CRFOptions(features=DEFAULT.features[:-1]),
-    "with affixes of 1 and 2": CRFOptions(features=(*DEFAULT.features, *SHORT)),
-    "with lemma": CRFOptions(features=(*DEFAULT.features, "lemma")),
-    "with three capitalizations": CRFOptions(conjunctions=(*SHORT_SHAPES, *CAPITALIZATIONS)),
-    "without short shapes together": CRFOptions(conjunctions=()),
-    "without header": CRFOptions(streams=("colon",)),
-    "without colon": CRFOptions(streams=("header",)),
-    "with rules": CRFOptions(streams=("header", "colon", "rules[-1..1]")),
-    "words alone": CRFOptions(streams=(), conjunctions=()),
+    "window 1": plain(CRFOptions, window=1),
+    "window 3": plain(CRFOptions, window=3),
+    "c2 = 1": plain(CRFOptions, c2=1.0),
+    "c1 = 0.1": plain(CRFOptions, c1=0.1),
+    "without shape": plain(CRFOptions, features=DEFAULT.features[:-1]),
+    "with affixes of 1 and 2": plain(CRFOptions, features=(*DEFAULT.features, *SHORT)),
+    "with lemma": plain(CRFOptions, features=(*DEFAULT.features, "lemma")),
+    "with three capitalizations": plain(CRFOptions, conjunctions=(*SHORT_SHAPES, *CAPITALIZATIONS)),
+    "without short shapes together": plain(CRFOptions, conjunctions=()),
+    "without header": plain(CRFOptions, streams=("colon",)),
+    "without colon": plain(CRFOptions, streams=("header",)),
+    "with rules": plain(CRFOptions, streams=("header", "colon", "rules[-1..1]")),
+    "words alone": plain(CRFOptions, streams=(), conjunctions=()),
 }
 
 

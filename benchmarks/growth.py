@@ -15,14 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 from crf import CLASSES, prepared_set, sampled, with_novel_words
-from meddocan_lines import lines_of
+from meddocan_lines import lines_of, plain
 
 from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger
 from taggers.crf.training.likelihood import Likelihood
 from taggers.threads import one_thread
 
-OPTIONS = CRFOptions(max_iterations=20)
+OPTIONS = plain(CRFOptions, max_iterations=20)
 
 
 def notes_of(labels: int, number: int) -> Batch:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from meddocan_lines import DATA, lines_of
+from meddocan_lines import DATA, lines_of, plain
 
 from corpus import tokens
 from corpus.batch import make_batch
@@ -135,7 +135,7 @@ def print_recall(lines: int, only: str) -> None:
     train = lines_of("train", None)
     chosen = np.random.default_rng(0).choice(len(train), min(lines, len(train)), replace=False)
     seed = make_batch([train[index] for index in chosen], labelled=True)
-    options = CRFOptions(streams=("rules", "header"))
+    options = plain(CRFOptions, streams=("rules", "header"))
     tagger = make_tagger("crf", options).fit(seed, rng=np.random.default_rng(0))
     dev = list(read(DATA / "dev", problems=Problems()))
     clean, _ = recall_of(tagger, dev)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
+from bootstrap.config.presets import PAPER, with_preset
 from corpus.batch import make_batch
 from corpus.corpora import with_classes
 from corpus.document import Document
@@ -17,6 +19,7 @@ from corpus.formats import read
 from corpus.scores import Scores
 from corpus.units import Unit, split_documents
 from taggers.base import Tagger
+from taggers.options import TaggerOptions
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
 
@@ -28,7 +31,15 @@ MERGED = {
     ),
 }
 
+#: The type of the options of a tagger.
+OptionsT = TypeVar("OptionsT", bound=TaggerOptions)
+
 HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
+
+
+def plain(options: type[OptionsT], **values: Any) -> OptionsT:
+    """Return options without lists and embeddings, as in the paper, but for some."""
+    return options(**with_preset("tagger", values, PAPER, options))
 
 
 def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 from crf import CLASSES, sampled, with_novel_words
-from meddocan_lines import lines_of
+from meddocan_lines import lines_of, plain
 
 from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger
@@ -95,7 +95,7 @@ def tag(options: BiLSTMCRFOptions, notes: int) -> None:
         lines, rng = lines_of("train", classes), np.random.default_rng(0)
         train = make_batch(lines[:1000], labelled=True, classes=_classes(lines))
         network = BiLSTMCRFTagger(replace(options, epochs=1)).fit(train, rng=rng)
-        crf = CRFTagger(CRFOptions(max_iterations=10)).fit(train, rng=rng)
+        crf = CRFTagger(plain(CRFOptions, max_iterations=10)).fit(train, rng=rng)
         batch = make_batch(with_novel_words(sampled(lines, notes, rng), rng), labelled=False)
         rates = [tagging_rate(tagger, batch) for tagger in (network, crf)]
         keras = best_rate(keras_predictor(network, batch), batch.n_tokens)
@@ -214,7 +214,8 @@ def main() -> None:
     parser.add_argument("--minibatch", type=int, default=0)
     parser.add_argument("--backend", choices=["tensorflow", "torch"], default="tensorflow")
     arguments = parser.parse_args()
-    options = BiLSTMCRFOptions(
+    options = plain(
+        BiLSTMCRFOptions,
         embeddings=arguments.embeddings,
         units=arguments.units,
         characters=arguments.characters,

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from meddocan_lines import DATA, MERGED
+from meddocan_lines import DATA, MERGED, plain
 
 from bootstrap.audit import audit
 from bootstrap.cli.main import main as bootstrap
@@ -61,10 +61,10 @@ def entries(contents: Mapping[str, int]) -> int:
 
 #: The kind and the options of each tagger, and the classes of its gold notes; None for all.
 TAGGERS: dict[str, tuple[str, TaggerOptions, dict[str, str] | None]] = {
-    "crf": ("crf", CRFOptions(), None),
-    "names": ("crf", CRFOptions(names=(CENSUS,)), None),
-    "clusters": ("crf", CRFOptions(clusters=AUTO), None),
-    "network": ("bilstm-crf", BiLSTMCRFOptions(embeddings=AUTO), None),
+    "crf": ("crf", plain(CRFOptions), None),
+    "names": ("crf", plain(CRFOptions, names=(CENSUS,)), None),
+    "clusters": ("crf", plain(CRFOptions, clusters=AUTO), None),
+    "network": ("bilstm-crf", plain(BiLSTMCRFOptions, embeddings=AUTO), None),
     "lists": ("lists", ListOptions(names=(CENSUS,)), MERGED),
 }
 

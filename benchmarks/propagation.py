@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from meddocan_lines import PERSON, SEEDS, lines_of
+from meddocan_lines import PERSON, SEEDS, lines_of, plain
 
 from corpus.batch import make_batch
 from corpus.evaluation import score
@@ -37,9 +37,9 @@ def main() -> None:
         for state in arguments.states:
             chosen = draw(train, np.random.default_rng(state))
             seed = make_batch([train[index] for index in chosen], labelled=True)
-            tagger = make_tagger("crf", CRFOptions()).fit(seed, rng=np.random.default_rng(0))
-            plain = tagger.tag(batch, detail="entity")
-            for found in (plain, propagate_names(plain, batch, notes, ["PERSON"])):
+            tagger = make_tagger("crf", plain(CRFOptions)).fit(seed, rng=np.random.default_rng(0))
+            own = tagger.tag(batch, detail="entity")
+            for found in (own, propagate_names(own, batch, notes, ["PERSON"])):
                 documents = batch.with_tags(found.tags, found.labels).to_documents()
                 rows.append(score(dev, documents).counts("ner"))
         for name, part in (("without", rows[::2]), ("propagated", rows[1::2])):

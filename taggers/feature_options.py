@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from gazetteers.builtin import BUILTIN_LISTS
+from gazetteers.builtin import BUILTIN_LISTS, CENSUS, PLACES
 from taggers.annotators import ANNOTATORS
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
@@ -46,7 +46,7 @@ class FeatureOptions(TaggerOptions):
         "features)",
     )
     clusters: str = option(
-        "",
+        AUTO,
         "a folder of embeddings whose clusters become features of words, written by bootstrap "
         f'embed train and bootstrap cluster; "{AUTO}" trains them in the run, on the text of all '
         "its documents (bootstrap help embeddings)",
@@ -59,13 +59,13 @@ class FeatureOptions(TaggerOptions):
         example=r"{ RECORD = 'NHC ?\d+' }",
     )
     names: tuple[str, ...] = option(
-        (),
+        (CENSUS,),
         "gazetteers of names whose frequencies become features of words, one for each of their "
         "classes (bootstrap help gazetteers)",
         builtin=BUILTIN_LISTS,
     )
     phrases: tuple[str, ...] = option(
-        (),
+        (PLACES,),
         'gazetteers whose phrases become the stream "phrases", written by bootstrap gazetteer '
         "import (bootstrap help phrases)",
         builtin=BUILTIN_LISTS,

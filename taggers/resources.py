@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from taggers.embeddings.automatic import AUTO
 from taggers.features import Feature
 from taggers.templates import Templates
 
@@ -176,11 +175,6 @@ def clusters_for(train: Batch, folder: str, names: Sequence[str] = ()) -> WordCl
         WordClusters,
     )
 
-    if folder == AUTO:
-        raise InputError(
-            f'clusters = "{AUTO}": only a run trains clusters by itself; name a folder of '
-            "embeddings"
-        )
     clusters = WordClusters.read(Path(folder), names)
     counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
     if not any(clusters.covered(train.vocabulary, counts).values()):

@@ -62,7 +62,9 @@ class TrainedTagger(ABC, Generic[OptionsT]):
     options_type: ClassVar[type[Any]]
 
     def __init__(self, options: OptionsT | None = None) -> None:
-        self.options: OptionsT = self.options_type() if options is None else options
+        options = self.options_type() if options is None else options
+        # A run has trained its embeddings before it makes a tagger; elsewhere there are none.
+        self.options: OptionsT = options.with_embeddings(lambda: None)
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
         self._resources = Resources()

@@ -9,26 +9,18 @@ from typing import Any, get_args
 from bootstrap.config.options import AUTO, Preset
 from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.config.validation import table_of
-from gazetteers.builtin import CENSUS, PLACES
 from taggers.options import Capability, TaggerOptions
 
 #: The preset of the paper.
 PAPER = "paper"
 
 #: The values of each preset that differ from the defaults of the options, by section. A section of
-#: a tagger receives those that its kind has as an option.
+#: a tagger receives those that its kind has as an option. Nothing differs in "auto".
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    AUTO: {
-        "initial_model": {"names": [CENSUS]},
-        "tagger": {
-            "embeddings": AUTO,
-            "clusters": AUTO,
-            "names": [CENSUS],
-            "phrases": [PLACES],
-            "tolerance": 3e-3,
-        },
-    },
+    AUTO: {},
     PAPER: {
+        "initial_model": {"names": ()},
+        "tagger": {"embeddings": "", "clusters": "", "names": (), "phrases": (), "tolerance": 1e-5},
         "augment": {"copies": 0},
         "loop": {"iterations": 20, "batch": 50_000, "patience": 3, "keep": "accumulate"},
         "select": {"strategy": "confident_documents", "confidence": 0.85, "max_selected": 5000},

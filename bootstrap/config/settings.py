@@ -13,14 +13,12 @@ import tomli_w
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.experiment_options import ExperimentOptions, SeedOptions
 from bootstrap.config.options import (
-    AUTO,
     DataOptions,
     InitialModelSelection,
     LaterTaggerStart,
     LoopOptions,
     ReferenceOptions,
 )
-from bootstrap.config.presets import PRESETS
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
 from bootstrap.selection import SelectOptions
 from taggers.augmentation import AugmentOptions
@@ -60,7 +58,7 @@ class SettingRow:
     key: str
     kind: str  # of the tagger that has the setting, or `OTHER_KINDS`; empty if every run has it
     type: str  # such as ``list of strings`` or ``integer, at least 1``
-    default: str  # with the preset "auto", as TOML; empty if the setting has none
+    default: str  # as TOML; empty if the setting has none
     help: str
     example: str = ""  # as TOML, of a setting whose default is empty or that has none
 
@@ -134,7 +132,7 @@ def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
             item.name,
             kind,
             describe(hints[item.name], item.metadata),
-            _default(section, item),
+            _default(item),
             item.metadata.get("help", ""),
             item.metadata.get("example", ""),
         )
@@ -142,11 +140,8 @@ def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
     ]
 
 
-def _default(section: str, item: Field[Any]) -> str:
-    """Return the default of a setting as TOML: that of the preset, or else of the options."""
-    values = PRESETS[AUTO].get(section, {})
-    if item.name in values:
-        return _toml(values[item.name])
+def _default(item: Field[Any]) -> str:
+    """Return the default of a setting as TOML."""
     if item.default_factory is not MISSING:
         return _toml(item.default_factory())
     return "" if item.default is MISSING else _toml(item.default)

@@ -23,7 +23,13 @@ SAMPLED = 2000
 MOST_TOKENS = 100_000
 #: A CRF that is trained within seconds.
 _OPTIONS = CRFOptions(
-    features=("lower", "short_shape", "suffix3"), window=1, max_iterations=40, tolerance=1e-2
+    features=("lower", "short_shape", "suffix3"),
+    clusters="",
+    names=(),
+    phrases=(),
+    window=1,
+    max_iterations=40,
+    tolerance=1e-2,
 )
 
 

@@ -62,7 +62,7 @@ class CRFOptions(FeatureOptions):
     c2: float = option(0.1, "weight of the L2 regularization", least=0)
     max_iterations: int = option(100, "maximum number of L-BFGS iterations", least=1)
     tolerance: float = option(
-        1e-5,
+        3e-3,
         "training stops when the objective has fallen by less than this share within ten "
         "iterations",
         least=0,

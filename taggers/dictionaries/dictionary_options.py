@@ -31,11 +31,10 @@ class NameOptions(TaggerOptions):
     """Options shared by all taggers that are built from dictionaries of names."""
 
     names: tuple[str, ...] = option(
-        (),
+        (CENSUS,),
         "gazetteers of names, written by bootstrap gazetteer import (bootstrap help gazetteers); "
         f'"{CENSUS}" is the builtin list of the names of Spain',
         builtin=BUILTIN_LISTS,
-        example=f'["{CENSUS}"]',
     )
     classes: tuple[str, ...] = option(
         (), "the classes of the gazetteers that are used; all if empty"

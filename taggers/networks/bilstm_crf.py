@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
 from corpus.patients import number_patients
 from corpus.ragged import offsets_of
@@ -26,7 +25,6 @@ from taggers.confidence import (
 )
 from taggers.crf import lattice
 from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
-from taggers.embeddings.automatic import AUTO
 from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
@@ -102,7 +100,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             raise TrainingError("no training document has a weight above 0")
         # Random numbers are drawn for words, too: their order must not depend on the batch.
         train = self._prepared(train.with_sorted_vocabulary())
-        vectors = WordVectors.read(Path(self.options.embeddings)) if self._has_vectors() else None
+        folder = self.options.embeddings
+        vectors = WordVectors.read(Path(folder)) if folder else None
         inputs, words = WordInputs.from_training(train, self._templates(), vectors or WordVectors())
         state = int(rng.integers(2**31))
         arrays = self._arrays(train, inputs, words, rng)
@@ -151,13 +150,6 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             clusters = clusters_for(train, self.options.clusters)
             self._resources = self._resources.with_clusters(clusters)
         return self._with_streams(train)
-
-    def _has_vectors(self) -> bool:
-        if self.options.embeddings == AUTO:
-            raise InputError(
-                f'embeddings = "{AUTO}": only a run trains embeddings by itself; name a folder'
-            )
-        return bool(self.options.embeddings)
 
     def _arrays(
         self, train: Batch, inputs: WordInputs, words: WordArrays, rng: np.random.Generator

@@ -24,7 +24,7 @@ class BiLSTMCRFOptions(FeatureOptions):
     """Options of the BiLSTM-CRF tagger; every field is a key of ``[tagger]``."""
 
     embeddings: str = option(
-        "",
+        AUTO,
         "a folder of embeddings, whose vectors are joined, written by bootstrap embed train or "
         f'load; "{AUTO}" trains them in the run, on the text of all its documents (bootstrap help '
         "embeddings); if empty, vectors are learned from the training documents alone",

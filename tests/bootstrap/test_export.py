@@ -12,6 +12,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger
 from taggers.privacy.pruning import Pruning
+from tests.taggers.conftest import plain
 
 NOTES = [
     *(Document(f"a{i}", "El Sr Joan viu aqui", (Span(6, 10, "PERSON"),)) for i in range(5)),
@@ -22,7 +23,7 @@ NOTES = [
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    tagger = CRFTagger(CRFOptions(features=("form", "suffix3"), window=1))
+    tagger = CRFTagger(plain(CRFOptions, features=("form", "suffix3"), window=1))
     tagger.fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
     tagger.save(tmp_path / "model")
     return tmp_path / "model"
@@ -122,7 +123,7 @@ CONJUNCTION = "form[-1] form[0]"
 @pytest.fixture
 def beside(tmp_path: Path) -> Path:
     """A model that looks at streams and at words taken together."""
-    options = CRFOptions(features=("form",), window=1, conjunctions=(CONJUNCTION,))
+    options = plain(CRFOptions, features=("form",), window=1, conjunctions=(CONJUNCTION,))
     assert options.streams == ("header", "colon")
     tagger = CRFTagger(options).fit(make_batch(BESIDE, labelled=True), rng=np.random.default_rng(0))
     tagger.save(tmp_path / "beside")
@@ -160,7 +161,7 @@ def assert_opens_and_tags(folder: Path) -> None:
 
 
 def test_a_model_that_crfsuite_trained_is_exported_as_others(tmp_path: Path) -> None:
-    options = CRFOptions(trainer="crfsuite", features=("form", "suffix3"), window=1)
+    options = plain(CRFOptions, trainer="crfsuite", features=("form", "suffix3"), window=1)
     tagger = CRFTagger(options).fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
     tagger.save(tmp_path / "model")
     export_model(tmp_path / "model", tmp_path / "out", pruning=Pruning.of(2), gold=None)

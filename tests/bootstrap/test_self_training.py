@@ -31,6 +31,7 @@ from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch
 from taggers import CRFOptions, CRFTagger, Tagging, Training
 from tests.bootstrap.looping import Iteration, loop_options, run_loop, select_options
+from tests.taggers.conftest import plain
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 VALIDATION = [Document(f"v{i}", "Ana ve", (Span(0, 3, "PERSON"),)) for i in range(10)]
@@ -188,7 +189,7 @@ def test_zero_iterations_are_a_supervised_fit() -> None:
 
 
 def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
-    options = CRFOptions(max_iterations=10)
+    options = plain(CRFOptions, max_iterations=10)
     seed = make_batch(SEED, labelled=True)
     alone = CRFTagger(options).fit(seed, rng=np.random.default_rng([0, 0]))
     (only,) = run_loop(

@@ -25,7 +25,7 @@ from taggers import CRFOptions, load_tagger, make_tagger
 from taggers.ensemble.member import Member
 from taggers.privacy.pruning import KEPT_PARTS, PrunableTagger, Pruning
 from taggers.registry import find_kind
-from tests.taggers.conftest import _make_embedding
+from tests.taggers.conftest import _make_embedding, plain
 
 Command = Callable[..., Any]
 
@@ -95,6 +95,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         "train_embeddings": True,
         "clusters": "",
         "names": (names,),
+        "phrases": (),
         "units": 4,
         "character_units": 3,
         "character_dimension": 3,
@@ -111,8 +112,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         "lists": {**dictionary, "places": (phrases,)},
         "ensemble": {
             "members": (
-                Member("crf", CRFOptions(**crf)),
-                Member("crf", CRFOptions(features=("lower",))),
+                Member("crf", plain(CRFOptions, **crf)),
+                Member("crf", plain(CRFOptions, features=("lower",))),
             ),
         },
     }
@@ -294,7 +295,7 @@ def test_copies_of_a_document_count_for_nobody(tmp_path: Path) -> None:
 
 
 def _simple() -> Any:
-    return CRFOptions(features=("form",), window=0, conjunctions=(), streams=())
+    return plain(CRFOptions, features=("form",), window=0, conjunctions=(), streams=())
 
 
 def test_the_commands_say_what_they_did(

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from bootstrap.config.presets import PAPER, with_preset
 from corpus.kernels.hashing import hash_values
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
@@ -18,6 +20,11 @@ from taggers.features import Words, feature
 Named = dict[tuple[int, int, int], float]
 MakeEmbedding = Callable[..., Embedding]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
+
+
+def plain(options: Callable[..., Any], **values: Any) -> Any:
+    """Return options without lists and embeddings, which are theirs by default, but for some."""
+    return options(**with_preset("tagger", values, PAPER, options))
 
 
 def _named_weights(weights: Weights) -> Named:

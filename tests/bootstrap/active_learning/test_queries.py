@@ -15,6 +15,7 @@ from corpus.document import Document
 from taggers import CRFOptions, Tagging
 from taggers.base import MEASURES
 from taggers.options import TaggerOptions
+from tests.taggers.conftest import plain
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 ORDERS = (LABELS, ("O", "B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"))
@@ -137,5 +138,5 @@ def test_every_query_names_a_measure_and_what_it_needs() -> None:
     for query in QUERIES.values():
         assert query.measure in MEASURES
         assert (query.detail == "entity") == ("entity_probabilities" in query.needs)
-        assert query.needs <= CRFOptions().capabilities
+        assert query.needs <= plain(CRFOptions).capabilities
     assert TaggerOptions().capabilities == frozenset()

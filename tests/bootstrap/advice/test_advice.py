@@ -35,6 +35,7 @@ from corpus.errors import InputError, Problems
 from corpus.formats import read, write
 from corpus.scores import ConfusionCounts
 from taggers import CRFOptions, load_tagger
+from tests.taggers.conftest import plain
 
 Command = Callable[..., Any]
 
@@ -162,7 +163,7 @@ def test_a_seed_is_judged_by_the_pool_as_well(
             (folder / f"{name}.jsonl").unlink()
             write(documents, folder / f"{name}.jsonl")
         data = read_notes(configuration.data, batch_size=600)
-        return advise(tagger, CRFOptions(), data, ["LOCATION"], batch_size=600)
+        return advise(tagger, plain(CRFOptions), data, ["LOCATION"], batch_size=600)
 
     ours, theirs = notes(200, 5, prefix="s"), notes(300, 6, prefix="v")
     assert advised(ours, headed(theirs)).warnings == ()

@@ -16,6 +16,7 @@ from corpus.tags import bio_labels
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, Tagging
 from taggers.options import TaggerOptions
+from tests.taggers.conftest import plain
 
 
 def note(name: str, place: str) -> Document:
@@ -59,7 +60,7 @@ def test_an_entity_is_found_if_its_tokens_and_its_class_are(batch: Batch) -> Non
 
 
 def test_a_list_that_helps_should_have_more_entities(batch: Batch, places: str) -> None:
-    options = CRFOptions(phrases=(places,))
+    options = plain(CRFOptions, phrases=(places,))
     recall = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row < 36 or row % 3 == 0))
     (found,) = listed_recall(recall, options)
     outside = sum(row % 3 == 0 for row in range(40, 100)) / 60
@@ -69,7 +70,7 @@ def test_a_list_that_helps_should_have_more_entities(batch: Batch, places: str) 
     # It does not help, or there is none, or it has all that there are.
     alike = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row % 3 == 0))
     assert listed_recall(alike, options) == []
-    assert listed_recall(recall, CRFOptions()) == []
+    assert listed_recall(recall, plain(CRFOptions)) == []
     assert listed_recall(recall, TaggerOptions()) == []
     few = make_batch(
         [note(str(i), "Girona" if i < 5 else "Qwrt") for i in range(50)], labelled=True
@@ -85,12 +86,12 @@ def test_a_builtin_list_with_missed_entities_is_named() -> None:
     names = [*(towns[i % 4] for i in range(60)), *(f"Qwrt{i}" for i in range(60))]
     batch = make_batch([note(f"n{i}", name) for i, name in enumerate(names)], labelled=True)
     nothing = EntityRecall.from_tagging(batch, tagging(batch, lambda row: False))
-    (found,) = unused_lists(nothing, CRFOptions(), ["PLACE"])
+    (found,) = unused_lists(nothing, plain(CRFOptions), ["PLACE"])
     assert (found.option, found.list, found.name) == ("phrases", "places-es", "PLACE")
     assert (found.missed, found.share) == (120, 0.5)
     # What is found already, named already, or no option, is not named.
     known = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row < 60))
-    assert unused_lists(known, CRFOptions(), ["PLACE"]) == []
-    named: Any = CRFOptions(phrases=("places-es",), names=("census-es",))
+    assert unused_lists(known, plain(CRFOptions), ["PLACE"]) == []
+    named: Any = plain(CRFOptions, phrases=("places-es",), names=("census-es",))
     assert unused_lists(nothing, named, ["PLACE"]) == []
     assert unused_lists(nothing, TaggerOptions(), ["PLACE"]) == []

@@ -29,6 +29,7 @@ from corpus.formats import Columns
 from taggers import CRFOptions
 from taggers.augmentation import AugmentOptions
 from taggers.options import Coverage
+from tests.taggers.conftest import plain
 
 REFERENCE = """
 [select.reference]
@@ -39,8 +40,8 @@ length = { PERSON = 1.2, LOCATION = 2 }
 
 
 #: The CRF of the preset "auto".
-AUTOMATIC = CRFOptions(
-    clusters="auto", names=("census-es",), phrases=("places-es",), tolerance=3e-3
+AUTOMATIC = plain(
+    CRFOptions, clusters="auto", names=("census-es",), phrases=("places-es",), tolerance=3e-3
 )
 
 
@@ -78,7 +79,7 @@ def test_an_empty_file_is_all_defaults(file: Path) -> None:
 
 def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
     found = load(file, '[loop]\npreset = "paper"')
-    assert found.tagger == CRFOptions()
+    assert found.tagger == plain(CRFOptions)
     assert found.augment == AugmentOptions(copies=0)
     assert found.loop == LoopOptions("paper", 20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
     expected = ("confident_documents", 0.85, "probability", 5000, True)

@@ -19,6 +19,7 @@ from gazetteers.builtin import CENSUS, PLACES
 from taggers import CRFOptions
 from taggers.ensemble.ensemble_options import DEFAULT_MEMBERS, EnsembleOptions
 from taggers.ensemble.member import Member
+from tests.taggers.conftest import plain
 
 TWO = """
 [tagger]
@@ -48,14 +49,16 @@ def test_members_receive_the_values_of_the_preset(file: Path) -> None:
     small = {"window": 1, "features": ("lower", "shape")}
     found = load(file, TWO)
     assert found.kind == "ensemble"
-    assert found.tagger == of(CRFOptions(**AUTOMATIC), CRFOptions(**AUTOMATIC, **small))
+    assert found.tagger == of(
+        plain(CRFOptions, **AUTOMATIC), plain(CRFOptions, **AUTOMATIC, **small)
+    )
     found = load(file, TWO + '[loop]\npreset = "paper"')
-    assert found.tagger == of(CRFOptions(), CRFOptions(**small))
+    assert found.tagger == of(plain(CRFOptions), plain(CRFOptions, **small))
 
 
 def test_a_member_keeps_the_values_that_it_names(file: Path) -> None:
     text = '[tagger]\nkind = "ensemble"\nmembers = [{ kind = "crf", names = [], clusters = "" }]'
-    expected = CRFOptions(**{**AUTOMATIC, "names": (), "clusters": ""})
+    expected = plain(CRFOptions, **{**AUTOMATIC, "names": (), "clusters": ""})
     assert load(file, text).tagger == of(expected)
 
 
@@ -64,8 +67,8 @@ def test_members_can_be_sections(file: Path) -> None:
         '[tagger]\nkind = "ensemble"\n[[tagger.members]]\nkind = "crf"\nstreams = ["rules"]\n'
         "[tagger.members.rules]\nRECORD = 'NHC'\n[[tagger.members]]\nkind = \"crf\"\n"
     )
-    rules = CRFOptions(**AUTOMATIC, streams=("rules",), rules={"RECORD": "NHC"})
-    assert load(file, text).tagger == of(rules, CRFOptions(**AUTOMATIC))
+    rules = plain(CRFOptions, **AUTOMATIC, streams=("rules",), rules={"RECORD": "NHC"})
+    assert load(file, text).tagger == of(rules, plain(CRFOptions, **AUTOMATIC))
 
 
 def test_written_and_read_again_it_is_the_same(file: Path, tmp_path: Path) -> None:
@@ -75,7 +78,7 @@ def test_written_and_read_again_it_is_the_same(file: Path, tmp_path: Path) -> No
         first = load(file, f'{text}[loop]\npreset = "{preset}"')
         tables = tomllib.loads(first.to_toml())
         assert tables == first.as_dict()
-        assert len(tables["tagger"]["members"][1]) == len(CRFOptions().as_table()) + 1
+        assert len(tables["tagger"]["members"][1]) == len(plain(CRFOptions).as_table()) + 1
         assert parse_configuration(tables, Source("other.toml", Path("/elsewhere"))) == first
 
 

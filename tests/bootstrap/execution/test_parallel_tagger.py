@@ -26,11 +26,12 @@ from corpus.storage.manifest import digest_of
 from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
 from taggers.base import Detail
+from tests.taggers.conftest import plain
 
 pytestmark = pytest.mark.processes
 
 DETAILS: tuple[Detail, ...] = get_args(Detail)
-OPTIONS = CRFOptions(features=("lower", "suffix3"), window=1, max_iterations=10)
+OPTIONS = plain(CRFOptions, features=("lower", "suffix3"), window=1, max_iterations=10)
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
@@ -185,7 +186,7 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
     """Workers keep the model that they used last."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     found = []
-    for options in (OPTIONS, CRFOptions(features=("shape",), window=0, max_iterations=10)):
+    for options in (OPTIONS, plain(CRFOptions, features=("shape",), window=0, max_iterations=10)):
         tagger = ParallelTagger(tmp_path / "model", "crf", options, jobs=2)
         tagger.fit(labelled, rng=np.random.default_rng(0))
         alone = CRFTagger.load(tmp_path / "model").tag(unlabelled)
@@ -299,7 +300,7 @@ def test_a_training_process_that_dies_is_an_error(labelled: Batch, tmp_path: Pat
             os.kill(process.ident or 0, signal.SIGKILL)
 
     big = labelled.take(np.tile(np.arange(len(labelled)), 20))  # takes a while
-    options = CRFOptions(max_iterations=100_000, c2=0.0001)
+    options = plain(CRFOptions, max_iterations=100_000, c2=0.0001)
     tagger = ParallelTagger(tmp_path / "model", "crf", options, report=kill)
     with pytest.raises(KilledError, match="killed before its work was done"):
         tagger.fit(big, rng=np.random.default_rng(0))

@@ -21,9 +21,10 @@ from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Phrases
 from taggers.privacy.pruning import Pruning
+from tests.taggers.conftest import plain
 
 #: Looks at nothing that tells one capitalised word from another.
-LEAST = CRFOptions(features=("capitalization",), window=0, streams=(), conjunctions=())
+LEAST = plain(CRFOptions, features=("capitalization",), window=0, streams=(), conjunctions=())
 TOWNS = ["Vic", "Olot", "Reus", "Sant Pol de Mar"]
 
 GazetteerFile = Callable[..., str]

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from corpus.batch import make_batch
-from corpus.document import Document, Span
+from corpus.document import Document
 from corpus.errors import InputError
 from gazetteers.gazetteer import Gazetteer
 from taggers.crf import CRFOptions, CRFTagger
+from tests.taggers.conftest import plain
 
 MakeGazetteer = Callable[..., Gazetteer]
 
@@ -22,19 +22,22 @@ MakeGazetteer = Callable[..., Gazetteer]
     ("options", "message"),
     [
         (
-            CRFOptions(streams=("heder",)),
+            plain(CRFOptions, streams=("heder",)),
             'there is no stream or feature "heder"; the streams are header, colon, rules, phrases',
         ),
-        (CRFOptions(conjunctions=("a[0] form[1]",)), 'there is no stream or feature "a"'),
-        (CRFOptions(streams=("phrases[-1]",)), 'the stream "phrases" has no phrases: name'),
-        (CRFOptions(conjunctions=("phrases form",)), 'the stream "phrases" has no phrases: name'),
-        (CRFOptions(clusters="/nowhere"), "/nowhere"),
+        (plain(CRFOptions, conjunctions=("a[0] form[1]",)), 'there is no stream or feature "a"'),
+        (plain(CRFOptions, streams=("phrases[-1]",)), 'the stream "phrases" has no phrases: name'),
         (
-            CRFOptions(clusters="auto", clusterings=("digits-w1-k16", "lower-w5-k128[0]")),
+            plain(CRFOptions, conjunctions=("phrases form",)),
+            'the stream "phrases" has no phrases: name',
+        ),
+        (plain(CRFOptions, clusters="/nowhere"), "/nowhere"),
+        (
+            plain(CRFOptions, clusters="auto", clusterings=("digits-w1-k16", "lower-w5-k128[0]")),
             'clusters = "auto" has no clustering lower-w5-k128; it has digits-w1-k16, ',
         ),
-        (CRFOptions(names=("/nowhere",)), "/nowhere"),
-        (CRFOptions(phrases=("/nowhere",)), "/nowhere"),
+        (plain(CRFOptions, names=("/nowhere",)), "/nowhere"),
+        (plain(CRFOptions, phrases=("/nowhere",)), "/nowhere"),
     ],
 )
 def test_what_is_missing_is_named_before_training(options: CRFOptions, message: str) -> None:
@@ -49,10 +52,10 @@ def test_gazetteers_are_files_and_builtin_lists_are_not(
 ) -> None:
     path = tmp_path / "names.parquet"
     make_gazetteer(("anna", "given", 50)).save(path)
-    options = CRFOptions(names=("census-es", str(path)), phrases=(str(path), "blocking"))
+    options = plain(CRFOptions, names=("census-es", str(path)), phrases=(str(path), "blocking"))
     assert options.files() == {"names": [path], "phrases": [path]}
     assert list(options.check()) == []
-    assert CRFOptions().files() == {}
+    assert plain(CRFOptions).files() == {}
 
 
 def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
@@ -67,15 +70,16 @@ def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path
         rows = zip(text.split(), options.listed(batch), strict=True)
         return [word for word, is_listed in rows if is_listed]
 
-    assert CRFOptions().listed(batch) is None
-    assert listed(CRFOptions(names=(str(names),))) == ["Anna"]
-    assert listed(CRFOptions(phrases=(str(places),))) == ["Sant", "Pau"]
-    both = CRFOptions(names=(str(names),), phrases=(str(places),))
+    assert plain(CRFOptions).listed(batch) is None
+    assert listed(plain(CRFOptions, names=(str(names),))) == ["Anna"]
+    assert listed(plain(CRFOptions, phrases=(str(places),))) == ["Sant", "Pau"]
+    both = plain(CRFOptions, names=(str(names),), phrases=(str(places),))
     assert listed(both) == ["Anna", "Sant", "Pau"]
 
 
 def test_automatic_clusters_are_those_of_the_run(tmp_path: Path) -> None:
-    options = CRFOptions(
+    options = plain(
+        CRFOptions,
         clusters="auto",
         clusterings=("digits-w1-k16[0]",),
         conjunctions=("digits-w1-k16[-1] digits-w1-k16[0]",),
@@ -86,11 +90,11 @@ def test_automatic_clusters_are_those_of_the_run(tmp_path: Path) -> None:
 
 
 def test_without_clusters_of_the_run_there_are_none() -> None:
-    options = CRFOptions(clusters="auto", clusterings=("digits-w1-k16",), cluster_choice="best")
-    assert options.with_embeddings(lambda: None) == CRFOptions()
+    options = plain(
+        CRFOptions, clusters="auto", clusterings=("digits-w1-k16",), cluster_choice="best"
+    )
+    assert options.with_embeddings(lambda: None) == plain(CRFOptions)
 
 
-def test_automatic_clusters_outside_of_a_run_are_refused() -> None:
-    train = make_batch([Document("1", "Anna ve", (Span(0, 4, "PERSON"),))], labelled=True)
-    with pytest.raises(InputError, match="only a run trains clusters by itself"):
-        CRFTagger(CRFOptions(clusters="auto")).fit(train, rng=np.random.default_rng(0))
+def test_outside_of_a_run_there_are_no_automatic_clusters() -> None:
+    assert CRFTagger(plain(CRFOptions, clusters="auto")).options == plain(CRFOptions)

@@ -22,6 +22,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf.weights import Weights
+from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import contents, every_path, fitted, marked, notes
 
 Trainer = Literal["wordtype", "crfsuite"]
@@ -32,7 +33,7 @@ TRAINERS: tuple[Trainer, ...] = ("wordtype", "crfsuite")
 
 def of_words(**options: Any) -> CRFOptions:
     """Options of a CRF that looks at words alone."""
-    return CRFOptions(streams=(), conjunctions=(), **options)
+    return plain(CRFOptions, streams=(), conjunctions=(), **options)
 
 
 SMALL = of_words(features=("form",), window=1)

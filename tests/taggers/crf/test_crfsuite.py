@@ -22,11 +22,13 @@ from taggers.crf.training.crfsuite_trainer import (
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.wordtype import WordTypeCRF
+from tests.taggers.conftest import plain
 
 OPTIONS = {
-    "words": CRFOptions(trainer="crfsuite", max_iterations=40, streams=(), conjunctions=()),
+    "words": plain(CRFOptions, trainer="crfsuite", max_iterations=40, streams=(), conjunctions=()),
     # Streams wider than the window of words, and features narrower and wider than it.
-    "streams": CRFOptions(
+    "streams": plain(
+        CRFOptions,
         trainer="crfsuite",
         features=("form", "lower", "suffix3", "capitalization", "shape[0]", "has_digit[-2..-1]"),
         window=1,
@@ -132,7 +134,7 @@ def test_the_objective_is_that_of_crfsuite(reference: Reference) -> None:
 @pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
 def test_every_algorithm_learns_and_repeats(train: Batch, algorithm: Any, tmp_path: Path) -> None:
     some = train.slice(0, 200)
-    options = CRFOptions(trainer="crfsuite", algorithm=algorithm, max_iterations=15)
+    options = plain(CRFOptions, trainer="crfsuite", algorithm=algorithm, max_iterations=15)
     steps: list[tuple[int, int]] = []
     first, second = (
         CRFTagger(options).fit(
@@ -175,7 +177,7 @@ def test_after_more_lines_training_ends_as_low_in_less_than_half_of_the_steps(
     batch = batch.take(np.random.default_rng(0).permutation(len(batch)))
 
     def trained(part: Batch, start: CRFTagger | None = None) -> CRFTagger:
-        tagger = CRFTagger(CRFOptions(max_iterations=1000))
+        tagger = CRFTagger(plain(CRFOptions, max_iterations=1000))
         return tagger.fit(part, warm_start=start, rng=np.random.default_rng(0))
 
     cold, warm = trained(batch).training, trained(batch, trained(batch.slice(0, 1000))).training

@@ -17,6 +17,7 @@ from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.crf.crf_tagger import _best_clustering
 from taggers.embeddings.embedding import Embedding
 from taggers.privacy.pruning import Pruning
+from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import NAMES, OTHERS, fitted, right, word_list, word_lists
 
 MakeEmbedding = Callable[..., Embedding]
@@ -42,7 +43,7 @@ def folder(make_embedding: MakeEmbedding, tmp_path_factory: pytest.TempPathFacto
 
 
 def options(folder: Path, *clusterings: str, **more: object) -> CRFOptions:
-    least = CRFOptions(features=("form",), window=0, streams=(), conjunctions=())
+    least = plain(CRFOptions, features=("form",), window=0, streams=(), conjunctions=())
     return replace(least, clusters=str(folder), clusterings=clusterings, **more)  # type: ignore[arg-type]
 
 
@@ -197,4 +198,4 @@ def test_an_exported_model_has_its_clusters(
 )
 def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        CRFOptions(**wrong)  # type: ignore[arg-type]
+        plain(CRFOptions, **wrong)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, load_tagger
 from taggers.embeddings.embedding import Embedding
 from taggers.privacy.pruning import Pruning
+from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import NAMES, OTHERS, fitted, right
 
 MakeEmbedding = Callable[..., Embedding]
@@ -34,7 +35,7 @@ def gazetteer(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
 
 
 def options(*gazetteers: Path | str, **more: Any) -> CRFOptions:
-    least = CRFOptions(features=("form",), window=0, streams=(), conjunctions=())
+    least = plain(CRFOptions, features=("form",), window=0, streams=(), conjunctions=())
     return replace(least, names=tuple(map(str, gazetteers)), **more)
 
 

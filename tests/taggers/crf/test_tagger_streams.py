@@ -22,11 +22,14 @@ from taggers.annotators import rules as rules_module
 from taggers.crf.training import trainers
 from taggers.crf.weights import Weights
 from taggers.privacy.pruning import Pruning
+from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import contents, fitted, notes
 
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 
-SMALL = CRFOptions(features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40)
+SMALL = plain(
+    CRFOptions, features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40
+)
 FULL = replace(
     SMALL,
     features=("form", "shape[0]"),
@@ -225,10 +228,11 @@ import numpy as np
 from corpus.batch import Batch
 from corpus.kernels.compiled import KERNELS, warm_up
 from taggers import CRFOptions, CRFTagger
+from tests.taggers.conftest import plain
 sys.path.insert(0, {here!r})
 from {module} import notes, signatures, worked_with
 
-options = CRFOptions(precision={precision!r}, max_iterations=3)
+options = plain(CRFOptions, precision={precision!r}, max_iterations=3)
 warm_up(*CRFTagger(options).kernels)
 before = signatures()
 for kernel in KERNELS:
@@ -376,6 +380,6 @@ def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path
 
 def test_a_feature_is_no_stream_and_a_stream_no_feature() -> None:
     with pytest.raises(InputError, match='"suffix9" is a feature of words, not a stream'):
-        CRFOptions(features=("lower",), streams=("suffix9[-1..1]",))
+        plain(CRFOptions, features=("lower",), streams=("suffix9[-1..1]",))
     with pytest.raises(InputError, match='there is no feature "header"; the features are form'):
-        CRFOptions(features=("form", "header"))
+        plain(CRFOptions, features=("form", "header"))

@@ -14,8 +14,9 @@ from gazetteers.builtin import CENSUS, PLACES
 from taggers import CRFOptions
 from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.member import Member
+from tests.taggers.conftest import plain
 
-SMALL = CRFOptions(features=("form",), window=1)
+SMALL = plain(CRFOptions, features=("form",), window=1)
 
 
 def of(*options: CRFOptions) -> EnsembleOptions:
@@ -29,7 +30,7 @@ def fail() -> Path:
 def test_capabilities_are_those_of_all_members(plugin: type) -> None:
     everything = {"entity_probabilities", "document_weights", "partial_tags"}
     assert of(SMALL, SMALL).capabilities == everything
-    crfsuite = CRFOptions(trainer="crfsuite")
+    crfsuite = plain(CRFOptions, trainer="crfsuite")
     assert of(SMALL, crfsuite).capabilities == {"entity_probabilities"}
     # Which an ensemble computes from marginals, whatever its members do.
     options = EnsembleOptions((Member("crf", SMALL), Member("random")))
@@ -39,7 +40,7 @@ def test_capabilities_are_those_of_all_members(plugin: type) -> None:
 
 def test_files_and_errors_name_the_member(tmp_path: Path) -> None:
     lists = {"phrases": (str(tmp_path / "a.parquet"),), "names": (CENSUS,)}
-    options = of(SMALL, CRFOptions(**lists))
+    options = of(SMALL, plain(CRFOptions, **lists))
     assert options.files() == {"members[2].phrases": [tmp_path / "a.parquet"]}
     with pytest.raises(InputError, match=r"^members\[2\]: .*a\.parquet"):
         options.check()
@@ -49,15 +50,15 @@ def test_members_with_the_same_options_are_checked_once(
     make_embedding: Any, tmp_path: Path
 ) -> None:
     make_embedding(tmp_path / "w1", {"de": [1, 0], "la": [0, 1]}, clusters={2: [0, 1]})
-    with_clusters = CRFOptions(clusters=str(tmp_path))
+    with_clusters = plain(CRFOptions, clusters=str(tmp_path))
     options = of(SMALL, with_clusters, with_clusters)
     assert [warning.of for warning in options.check()] == ["a cluster in w1 (members[2])"]
     assert set(options.files()) == {"members[2].clusters", "members[3].clusters"}
 
 
 def test_other_views_are_those_of_the_members() -> None:
-    both = of(CRFOptions(), SMALL)
-    assert both.second_view() == of(CRFOptions().second_view(), SMALL.second_view())
+    both = of(plain(CRFOptions), SMALL)
+    assert both.second_view() == of(plain(CRFOptions).second_view(), SMALL.second_view())
     assert both.second_view() != both
 
 
@@ -68,10 +69,10 @@ def test_embeddings_are_trained_once(tmp_path: Path) -> None:
         calls.append(1)
         return tmp_path
 
-    automatic = CRFOptions(clusters="auto")
+    automatic = plain(CRFOptions, clusters="auto")
     actual = of(automatic, SMALL, automatic).with_embeddings(train)
     assert actual == of(
-        CRFOptions(clusters=str(tmp_path)), SMALL, CRFOptions(clusters=str(tmp_path))
+        plain(CRFOptions, clusters=str(tmp_path)), SMALL, plain(CRFOptions, clusters=str(tmp_path))
     )
     assert len(calls) == 1
     assert of(SMALL).with_embeddings(fail) == of(SMALL)
@@ -79,7 +80,7 @@ def test_embeddings_are_trained_once(tmp_path: Path) -> None:
 
 
 def test_listed_tokens_are_those_of_any_member(train: Batch) -> None:
-    names, places = CRFOptions(names=(CENSUS,)), CRFOptions(phrases=(PLACES,))
+    names, places = plain(CRFOptions, names=(CENSUS,)), plain(CRFOptions, phrases=(PLACES,))
     one, two, both = (chosen.listed(train) for chosen in (names, places, of(names, SMALL, places)))
     assert np.array_equal(both, one | two)
     assert one.any() and two.any() and not np.array_equal(one, two)

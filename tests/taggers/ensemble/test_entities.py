@@ -9,6 +9,7 @@ from corpus.batch import Batch
 from corpus.tags import TokenSpans, find_entities
 from taggers import CRFOptions, CRFTagger
 from taggers.ensemble.entities import entity_probabilities
+from tests.taggers.conftest import plain
 
 LABELS = ("O", "B-A", "I-A", "B-B", "I-B")
 
@@ -38,8 +39,8 @@ def test_an_entity_is_as_probable_as_its_least_certain_token_or_end() -> None:
 
 
 def test_the_probability_is_an_upper_bound_of_that_of_a_lattice(train: Batch) -> None:
-    options = CRFOptions(
-        features=("shape",), window=1, streams=(), conjunctions=(), max_iterations=5
+    options = plain(
+        CRFOptions, features=("shape",), window=1, streams=(), conjunctions=(), max_iterations=5
     )
     crf = CRFTagger(options).fit(train, rng=np.random.default_rng(0))
     exact = crf.tag(train, detail="entity")

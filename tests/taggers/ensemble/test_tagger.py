@@ -27,9 +27,14 @@ from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import Member
 from taggers.ensemble.tagger import EnsembleTagger
 from taggers.privacy.pruning import PrunableTagger, Pruning
+from tests.taggers.conftest import plain
 
-NARROW = CRFOptions(features=("form",), window=0, streams=(), conjunctions=(), max_iterations=20)
-WIDE = CRFOptions(features=("shape",), window=2, streams=(), conjunctions=(), max_iterations=20)
+NARROW = plain(
+    CRFOptions, features=("form",), window=0, streams=(), conjunctions=(), max_iterations=20
+)
+WIDE = plain(
+    CRFOptions, features=("shape",), window=2, streams=(), conjunctions=(), max_iterations=20
+)
 
 
 def of(*options: CRFOptions) -> EnsembleOptions:

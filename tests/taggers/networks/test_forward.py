@@ -12,6 +12,7 @@ from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.subsequences import Subsequences
 from taggers.networks.training.process import TRAIN, documents_of
+from tests.taggers.conftest import plain
 
 pytest.importorskip("keras")
 
@@ -53,7 +54,7 @@ def random_network(request, embedding_folder):
     from taggers.networks.word_vectors import WordVectors
 
     folder = str(embedding_folder)
-    options = BiLSTMCRFOptions(**{"embeddings": folder, "units": 10, **request.param})
+    options = plain(BiLSTMCRFOptions, **{"embeddings": folder, "units": 10, **request.param})
     tagger, rng = BiLSTMCRFTagger(options), np.random.default_rng(0)
     train = tagger._prepared(small_batch())
     vectors = WordVectors.read(embedding_folder)

@@ -23,6 +23,7 @@ from taggers.base import Tagging, TrainingError
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.registry import load_tagger
+from tests.taggers.conftest import plain
 
 #: The words of the embedding of `embedding_folder`.
 NAMES = ("ana", "luis", "marta", "joan", "pau", "eva")
@@ -59,7 +60,7 @@ def notes(number: int, names=NAMES, towns=TOWNS, seed: int = 0) -> Batch:
 
 
 def fitted(train: Batch, rng: int = 0, warm_start=None, **options) -> BiLSTMCRFTagger:
-    tagger = BiLSTMCRFTagger(BiLSTMCRFOptions(**{**SMALL, **options}))
+    tagger = BiLSTMCRFTagger(plain(BiLSTMCRFOptions, **{**SMALL, **options}))
     return tagger.fit(train, warm_start=warm_start, rng=np.random.default_rng(rng))
 
 
@@ -215,7 +216,7 @@ def test_a_killed_training_process_is_reported(embedding_folder) -> None:
             if b"training.process" in Path(f"/proc/{child}/cmdline").read_bytes():
                 os.kill(child, signal.SIGKILL)
 
-    tagger = BiLSTMCRFTagger(BiLSTMCRFOptions(**SMALL, epochs=10_000))
+    tagger = BiLSTMCRFTagger(plain(BiLSTMCRFOptions, **SMALL, epochs=10_000))
     with pytest.raises(TrainingError, match="killed, probably because memory ran out; lower"):
         tagger.fit(notes(30), rng=np.random.default_rng(0), progress=kill)
 
@@ -225,7 +226,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "tensorflow" else find(name)
     )
-    for work in (lambda: fitted(notes(3)), BiLSTMCRFOptions().check):
+    for work in (lambda: fitted(notes(3)), plain(BiLSTMCRFOptions).check):
         with pytest.raises(InputError, match=r"tensorflow, which is not installed: pip install"):
             work()
 

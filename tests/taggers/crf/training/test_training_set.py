@@ -14,8 +14,11 @@ from taggers import CRFOptions
 from taggers.annotators import ANNOTATORS, annotated
 from taggers.crf.channels import Channels
 from taggers.crf.training.training_set import TrainingSet
+from tests.taggers.conftest import plain
 
-OPTIONS = CRFOptions(features=("form", "suffix1"), streams=("header", "colon", "rules", "pos"))
+OPTIONS = plain(
+    CRFOptions, features=("form", "suffix1"), streams=("header", "colon", "rules", "pos")
+)
 TEXTS = ["Ana: 12 abc", "ve a Vic", "Dia 3: Ana", "", "abc abc 3/5/2012"]
 
 
