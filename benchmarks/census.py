@@ -32,6 +32,7 @@ from taggers.dictionaries.dictionary_options import (
     DivergenceOptions,
     ListOptions,
 )
+from taggers.dictionaries.list_decoding import BEFORE, BEHIND, log_odds
 from taggers.dictionaries.list_tagger import ListTagger
 
 OPTIONS = {
@@ -39,6 +40,7 @@ OPTIONS = {
     "dictionary": DictionaryOptions,
     "lists": ListOptions,
 }
+ROUNDS = 10  # of expectation maximization
 CLASSES = {"divergence": PERSON, "dictionary": PERSON, "lists": MERGED}
 
 
@@ -107,12 +109,33 @@ def _tag_all(tagger: Tagger, batches: Sequence[Batch]) -> None:
 
 
 def contexts(folder: Path) -> None:
-    """Print what precedes and follows places and other words in lines without annotation."""
+    """Print what precedes and follows places and other words in lines without annotation.
+
+    Each round weights the contexts by the odds of the round before; at first, they are all 0.
+    """
     counts = counted(folder, [line for name in ("train", "dev") for line in lines_of(name, {})])
     tagger = fitted("lists", counts)
     assert isinstance(tagger, ListTagger)
-    batch = make_batch(lines_of("train", {}), labelled=False)
-    for table in tagger.decoder(batch).count_contexts():
+    decoder = tagger.decoder(make_batch(lines_of("train", {}), labelled=False))
+    certain = decoder.covered(decoder.places_of_rules())
+    first, last, _, prior = decoder.candidates()
+    chosen = (first == last) & ~certain[first]
+    words, prior = first[chosen], prior[chosen]
+    tables, odds = [BEFORE, BEHIND], prior
+    for _ in range(ROUNDS):
+        placed = certain.copy()
+        placed[words[odds > 0]] = True
+        placed |= decoder.covered(decoder.codes(placed))
+        place, odds = 1 / (1 + np.exp(-odds)), prior
+        for row, numbers in enumerate(decoder.contexts(words, words, placed)):
+            names = list(tables[row])
+            table = [
+                np.rint(np.bincount(numbers, weights, len(names)) + 1).astype(int).tolist()
+                for weights in (place, 1 - place)
+            ]
+            tables[row] = dict(zip(names, zip(*table, strict=True), strict=True))
+            odds = odds + log_odds(tables[row])[numbers]
+    for table in tables:
         for name, (places, others) in table.items():
             print(f"{name:22} {places:5} {others:5}")
 

@@ -123,10 +123,10 @@ class FeatureOptions(TaggerOptions):
         if self.names:
             from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
                 NameFrequencies,
+                read_names,
             )
-            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
 
-            NameFrequencies.of(read_names(self.names))
+            NameFrequencies.from_frequencies(read_names(self.names))
         if not self.paths("clusters"):
             return []
         from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - the same
@@ -158,7 +158,7 @@ class FeatureOptions(TaggerOptions):
             stream = Phrases.of_files(self.phrases).annotate(batch)
             listed |= (stream.values >= 0) & ~blocked(stream)
         if self.names:
-            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
+            from taggers.dictionaries.name_frequencies import read_names  # noqa: PLC0415 - the same
 
             names = read_names(self.names)
             rows = names.rows(batch.vocabulary)

@@ -64,10 +64,10 @@ class Resources:
             return cls()
         from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
             NameFrequencies,
+            read_names,
         )
-        from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
 
-        return cls(names=NameFrequencies.of(read_names(names)))
+        return cls(names=NameFrequencies.from_frequencies(read_names(names)))
 
     def with_clusters(self, clusters: WordClusters) -> Resources:
         """Return the same resources with other clusters."""
@@ -150,7 +150,7 @@ class Resources:
                 NameFrequencies,
             )
 
-            names = NameFrequencies.of_model(model)
+            names = NameFrequencies.from_model(model)
         return cls(clusters, names)
 
 

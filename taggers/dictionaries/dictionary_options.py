@@ -71,7 +71,7 @@ class NameOptions(TaggerOptions):
         return frozenset({"entity_probabilities"})
 
     def check(self) -> Sequence[Coverage]:
-        from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
+        from taggers.dictionaries.name_frequencies import read_names  # noqa: PLC0415 - numba is slow to import
 
         Phrases.of_files(self.blocked)
         if self.counts:
@@ -130,7 +130,7 @@ class DictionaryOptions(NameOptions):
         self.refuse_unnamed("not_names")
 
     def check(self) -> Sequence[Coverage]:
-        from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
+        from taggers.dictionaries.name_frequencies import read_names  # noqa: PLC0415 - numba is slow to import
 
         if self.not_names:
             read_names(self.not_names)
@@ -186,7 +186,7 @@ class ListOptions(DivergenceOptions):
             )
 
     def check(self) -> Sequence[Coverage]:
-        from taggers.dictionaries.place_symbols import place_classes  # noqa: PLC0415 - numba is slow to import
+        from taggers.dictionaries.place_grammar import place_classes  # noqa: PLC0415 - numba is slow to import
 
         Phrases.of_files((*self.blocked, *self.places))
         known = place_classes(

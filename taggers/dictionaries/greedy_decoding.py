@@ -9,11 +9,13 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.tags import bio_labels, find_entities
+from corpus.tags import find_entities
 from taggers.base import Detail, Tagging
-from taggers.confidence import check_measure, document_confidence, entity_probabilities_of
+from taggers.confidence import document_confidence, entity_probabilities_of
 
 Floats = npt.NDArray[np.float64]
+#: The tag of each token, and its certainty in [0, 1].
+Certainties = tuple[npt.NDArray[np.int16], Floats]
 
 #: The maximum distance between two words of a name, with joining words such as ``de la`` between.
 _MAX_DISTANCE = 3
@@ -39,18 +41,14 @@ class WordJudgements:
     doubtful: npt.NDArray[np.bool_]
 
 
-def tag_greedily(
+def decode_greedily(
     batch: Batch,
     judgements: WordJudgements,
     blocked: npt.NDArray[np.bool_],
-    *,
-    label: str,
     threshold: float,
     threshold_after: float,
-    measure: str,
-    detail: Detail,
-) -> Tagging:
-    """Tag the names of a batch.
+) -> Certainties:
+    """Find the names of a batch.
 
     A word belongs to a name if its divergence is below a threshold, which depends on whether the
     preceding word belongs to a name. Joining words between two such words belong to the name too.
@@ -68,27 +66,15 @@ def tag_greedily(
         Judgements of the word types of the batch.
     blocked : ndarray of bool, shape (N,)
         Tokens that cannot begin a name.
-    label : str
-        The class of names.
     threshold, threshold_after : float
         Thresholds above 0; `threshold_after` applies after a word of a name.
-    measure : str
-        "min_marginal" for the lowest certainty of a token (equation 3.7), "probability" for the
-        product of the certainties, "normalised" for their geometric mean.
-    detail : {"document", "token", "entity", "labels"}
-        What to compute in addition to tags and confidence; see `taggers.base.Detail`.
 
     Returns
     -------
-    Tagging
-
-    Raises
-    ------
-    InputError
-        If the measure does not exist.
+    tags : ndarray of int16, shape (N,)
+        0 outside of names, 1 for the first token of a name, 2 for the others.
+    certainty : ndarray of float64, shape (N,)
     """
-    check_measure(measure)
-    labels = bio_labels([label])
     tags = np.zeros(batch.n_tokens, np.int16)
     certainty = np.ones(batch.n_tokens)
     _decode(
@@ -97,7 +83,7 @@ def tag_greedily(
         float(threshold), float(threshold_after), tags, certainty,
     )  # fmt: skip
     certainty[judgements.doubtful[batch.word_ids]] = 0.0
-    return tagging_of(batch, tags, certainty, labels, measure=measure, detail=detail)
+    return tags, certainty
 
 
 def tagging_of(
@@ -121,19 +107,18 @@ def tagging_of(
         The certainty of each tag, in [0, 1].
     labels : tuple of str
         The labels of the tags.
-    measure, detail : str
-        See `tag_greedily`.
-
-    Returns
-    -------
-    Tagging
+    measure : str
+        "min_marginal" for the lowest certainty of a token (paper 003, equation 3.7), "probability"
+        for the product of the certainties, "normalised" for their geometric mean.
+    detail : {"document", "token", "entity", "labels"}
+        What to compute in addition to tags and confidence; see `taggers.base.Detail`.
     """
     marginals = entities = None
     if detail in {"labels", "entity"}:
         marginals = _marginals(certainty, tags, len(labels))
     if detail == "entity" and marginals is not None:
-        found = find_entities(tags, batch.document_offsets, labels)
-        entities = entity_probabilities_of(marginals, found, labels)
+        spans = find_entities(tags, batch.document_offsets, labels)
+        entities = entity_probabilities_of(marginals, spans, labels)
     return Tagging(
         tags,
         labels,
@@ -171,16 +156,16 @@ def _decode(
     tags: Array,
     certainty: Array,
 ) -> None:
-    """Write the tags and the certainty of all tokens; see `tag_greedily`."""
+    """Write the tags and the certainty of all tokens; see `decode_greedily`."""
     for document in range(len(documents) - 1):
         last = -1  # the last token of the current name, or -1
         for token in range(documents[document], documents[document + 1]):
-            found = divergence[words[token]]
+            own = divergence[words[token]]
             if last < 0 and blocked[token]:
                 continue
             limit = threshold_after if last >= 0 else threshold
-            if found < limit:
-                certainty[token] = 1 - found / limit
+            if own < limit:
+                certainty[token] = 1 - own / limit
                 if last >= 0:
                     tags[last + 1 : token + 1] = _INSIDE
                 else:
@@ -188,4 +173,4 @@ def _decode(
                 last = token
             elif not (last >= 0 and joins[words[token]] and token - last <= _MAX_DISTANCE):
                 last = -1
-                certainty[token] = 1 - limit / found
+                certainty[token] = 1 - limit / own

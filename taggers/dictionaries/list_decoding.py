@@ -7,16 +7,18 @@ and those of the words before and after it. The certainty of a decision with log
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.ragged import offsets_of
 from corpus.tags import TokenSpans
 from taggers.dictionaries import place_grammar as grammar
-from taggers.dictionaries.place_symbols import (
+from taggers.dictionaries.place_grammar import (
     CAPITALIZED,
     CODE,
     DASH,
@@ -25,7 +27,6 @@ from taggers.dictionaries.place_symbols import (
     MARKS,
     PLACE,
     POSTAL_CODE,
-    RARE,
     STREET,
     SURNAME,
     TOWN,
@@ -49,33 +50,23 @@ OUTSIDE, PERSON = -1, -2
 #: places and how many are not, such as surnames. ``python benchmarks/census.py contexts`` counts
 #: them in notes without annotation, by expectation maximization from the log-odds of the words.
 BEFORE: Counts = {
-    "nothing of these": (66, 57),
+    "nothing of these": (86, 82),
     "title": (1, 49),
-    "origin": (952, 11),
+    "origin": (956, 7),
     "before": (9, 2),
-    "towards": (1, 1),
-    "particle after a name": (4, 9),
-    "particle": (19, 19),
     "code": (279, 3),
-    "place": (243, 3),
-    "name": (2, 480),
+    "place": (246, 2),
+    "name": (2, 479),
     "colon": (1, 226),
 }
 BEHIND: Counts = {
-    "nothing of these": (1471, 406),
+    "nothing of these": (1480, 403),
     "name": (1, 437),
-    "rare word": (4, 5),
     "place": (95, 4),
 }
-_ROUNDS = 10  # of expectation maximization
 
-#: The certainty of a place that the grammar or a list finds; of one without a name of its own or
-#: without a house number; and of one in lower case or in no list.
-_CERTAIN, _LIKELY, _DOUBTFUL = 0.95, 0.85, 0.4
-#: The certainty of a name of one word after a particle (``prueba de Allen``) is multiplied by this.
-_EPONYM = 0.4
-#: The certainty of a rare word within a name, before it is raised as that of all its words.
-_RARE_WORD = 0.5
+#: The certainty of a name that a rule finds, and of one of which nothing else is known.
+_CERTAIN, _DOUBTFUL = 1.0, 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +76,7 @@ class WordEvidence:
     Parameters
     ----------
     symbols, people : ndarray of uint8, shape (T,)
-        The symbols of `taggers.dictionaries.place_symbols`, and those for the grammar `PEOPLE` of
-        `taggers.dictionaries.place_grammar`.
+        The symbols of `taggers.dictionaries.place_grammar`, and those for its grammar `PEOPLE`.
     kinds, towns : ndarray of int32, shape (T,)
         The class of place that a word begins, and the one that it names alone; -1 for none.
     odds : ndarray of float64, shape (T,)
@@ -182,12 +172,9 @@ class ListDecoder:
 
     def _places(self, certainty: Floats) -> list[_Place]:
         """Return places that may overlap; write the certainty of words that are no places."""
-        listed, ambiguous = self._listed()
-        found = [*self._grammatical(), *listed]
-        certain = np.zeros(len(self._symbols), bool)
-        for place in found:
-            certain[place.first : place.last + 1] = True
-        first, last, kinds, prior = self.candidates(ambiguous)
+        places = self.places_of_rules()
+        certain = self.covered(places)
+        first, last, kinds, prior = self.candidates()
         placed = certain
         for _ in range(2):  # places support each other
             before, behind = self.contexts(first, last, placed)
@@ -199,77 +186,67 @@ class ListDecoder:
         certainty[first[~towns]] = sure[~towns]
         columns = (first, last, kinds, sure)
         rows = zip(*(column[towns].tolist() for column in columns), strict=True)
-        return [*found, *map(_Place._make, rows), *self._codes(placed)]
+        return [*places, *map(_Place._make, rows), *self.codes(placed)]
 
-    def count_contexts(self) -> list[dict[str, tuple[int, int]]]:
-        """Return `BEFORE` and `BEHIND` as the lists and these documents alone show them.
-
-        Each round weights the contexts by the odds of the round before; at first, they are all 0.
-        """
-        certain = np.zeros(len(self._symbols), bool)
-        for place in (*self._grammatical(), *self._listed()[0]):
-            certain[place.first : place.last + 1] = True
-        words = np.flatnonzero((self._towns >= 0) & ~self._blocked & ~certain)
-        odds = prior = self._odds[words]
-        counts = [BEFORE, BEHIND]
-        for _ in range(_ROUNDS):
-            placed = certain.copy()
-            placed[words[odds > 0]] = True
-            for code in self._codes(placed):
-                placed[code.first] = True
-            places, odds = 1 / (1 + np.exp(-odds)), prior
-            for row, numbers in enumerate(self.contexts(words, words, placed)):
-                names = list(counts[row])
-                table = [
-                    np.rint(np.bincount(numbers, weights, len(names)) + 1).astype(int).tolist()
-                    for weights in (places, 1 - places)
-                ]
-                counts[row] = dict(zip(names, zip(*table, strict=True), strict=True))
-                odds = odds + log_odds(counts[row])[numbers]
-        return [dict(table) for table in counts]
-
-    def candidates(self, phrases: TokenSpans) -> tuple[Indices, Indices, Classes, Floats]:
-        """Return the first and last place, class and prior log-odds of towns and of phrases."""
-        words, places = np.flatnonzero((self._towns >= 0) & ~self._blocked), self._lines.places
-        return (
-            np.concatenate([words, places[phrases.first]]),
-            np.concatenate([words, places[phrases.last]]),
-            np.concatenate([self._towns[words], phrases.classes]),
-            np.concatenate([self._odds[words], np.zeros(len(phrases.first))]),
-        )
-
-    def _grammatical(self) -> Iterator[_Place]:
-        """Yield the places that the grammar finds."""
+    def places_of_rules(self) -> list[_Place]:
+        """Return the places that the grammar finds, and phrases that are no names of people."""
         street, unlisted = map(self._classes.index, (STREET, PLACE))
-        for match in grammar.STREETS.finditer(self._text):
-            sure = _CERTAIN if match["numbered"] else _DOUBTFUL if match["lower"] else _LIKELY
-            yield _Place(match.start(), match.end() - 1, street, sure)
+        places = [
+            _Place(match.start(), match.end() - 1, street, _CERTAIN)
+            for match in grammar.STREETS.finditer(self._text)
+        ]
         for match in grammar.OTHER_PLACES.finditer(self._text):
             kind = int(self._kinds[match.start()])
-            sure = _LIKELY if match["modified"] else _CERTAIN
-            yield _Place(match.start(), match.end() - 1, kind, sure)
+            places.append(_Place(match.start(), match.end() - 1, kind, _CERTAIN))
         for match in grammar.ANNOUNCED_PLACES.finditer(self._text):
-            sure = _LIKELY if match["code"] is not None else _DOUBTFUL
-            yield _Place(match.start("place"), match.end("place") - 1, unlisted, sure)
-
-    def _listed(self) -> tuple[list[_Place], TokenSpans]:
-        """Return phrases of lists, with house numbers, and those that may be names of people."""
-        phrases, street = self._phrases, self._classes.index(STREET)
-        first, last = self._lines.places[phrases.first], self._lines.places[phrases.last]
-        is_name = np.isfinite(self._divergence) | among(self._people, "Pp")
-        others = np.concatenate([[0], np.cumsum(~is_name)])
-        unsure = (others[last + 1] == others[first]) & (phrases.classes != street)
-        unsure &= ~among(self._symbols[first], "Hh")
-        several, places = last > first, []
-        for row in np.flatnonzero(several & ~unsure).tolist():
-            end, kind = int(last[row]), int(phrases.classes[row])
+            sure = _DOUBTFUL if match["code"] is None else _CERTAIN
+            places.append(_Place(match.start("place"), match.end("place") - 1, unlisted, sure))
+        first, last, kinds = self._phrase_columns(~self._unsure)
+        for start, end, kind in zip(first.tolist(), last.tolist(), kinds.tolist(), strict=True):
             number = grammar.HOUSE_NUMBER.match(self._text, end + 1) if kind == street else None
-            end = number.end() - 1 if number else end
-            places.append(_Place(int(first[row]), end, kind, _CERTAIN))
-        rows = several & unsure
-        return places, TokenSpans(phrases.first[rows], phrases.last[rows], phrases.classes[rows])
+            places.append(_Place(start, number.end() - 1 if number else end, kind, _CERTAIN))
+        return places
 
-    def _codes(self, placed: Flags) -> Iterator[_Place]:
+    def covered(self, places: Iterable[_Place]) -> Flags:
+        """Return which places of the symbols belong to some names of places."""
+        covered = np.zeros(len(self._symbols), bool)
+        for place in places:
+            covered[place.first : place.last + 1] = True
+        return covered
+
+    def candidates(self) -> tuple[Indices, Indices, Classes, Floats]:
+        """Return the first and last place, class and prior log-odds of towns and of phrases.
+
+        The phrases are those that may be names of people.
+        """
+        words = np.flatnonzero((self._towns >= 0) & ~self._blocked)
+        first, last, kinds = self._phrase_columns(self._unsure)
+        return (
+            np.concatenate([words, first]),
+            np.concatenate([words, last]),
+            np.concatenate([self._towns[words], kinds]),
+            np.concatenate([self._odds[words], np.zeros(len(first))]),
+        )
+
+    def _phrase_columns(self, chosen: Flags) -> tuple[Indices, Indices, Classes]:
+        """Return the first and last place and the class of phrases of several words."""
+        phrases, places = self._phrases, self._lines.places
+        rows = chosen & (phrases.last > phrases.first) & ~self._blocked[places[phrases.first]]
+        return places[phrases.first[rows]], places[phrases.last[rows]], phrases.classes[rows]
+
+    @cached_property
+    def _unsure(self) -> Flags:
+        """Which phrases may be names of people."""
+        phrases, places = self._phrases, self._lines.places
+        first, last = places[phrases.first], places[phrases.last]
+        is_name = np.isfinite(self._divergence) | among(self._people, "Pp")
+        others = offsets_of(~is_name)
+        only_names = others[last + 1] == others[first]
+        street = self._classes.index(STREET)
+        unsure: Flags = only_names & (phrases.classes != street)
+        return unsure & ~among(self._symbols[first], "Hh")
+
+    def codes(self, placed: Flags) -> Iterator[_Place]:
         """Yield the postal codes that are announced, or beside a place."""
         kind = self._classes.index(POSTAL_CODE)
         codes = np.flatnonzero(among(self._symbols, CODE))
@@ -301,21 +278,17 @@ class ListDecoder:
             Which places belong to names of places.
         """
         near, gaps = self._neighbours(first, -1, 2)
-        symbols = in_lower_case(self._symbols[near])
-        earlier = np.maximum(near - 1, 0)
-        beside = gaps == 0
-        joined = beside & among(symbols, "ewp")
-        after_origin = joined & among(in_lower_case(self._symbols[earlier]), "o")
+        symbols, earlier = (
+            in_lower_case(self._symbols[places]) for places in (near, np.maximum(near - 1, 0))
+        )
+        joined = (gaps == 0) & among(symbols, "ewp")
         before = {
             "title": among(symbols, "t") & (gaps <= 1),
-            "origin": among(symbols, "o") | after_origin,
+            "origin": among(symbols, "o") | (joined & among(earlier, "o")),
             "before": joined & among(symbols, "e"),
-            "towards": joined & among(symbols, "w"),
-            "particle after a name": joined & (self._names & ~placed)[earlier],
-            "particle": joined,
             "code": among(symbols, CODE) & (gaps <= 1),
             "place": placed[near],
-            "name": self._names[near] & beside & ~among(symbols, TOWN),
+            "name": self._names[near] & (gaps == 0) & ~among(symbols, TOWN),
             "colon": among(self._symbols[first - 1], ":"),
         }
         after = last + 1
@@ -324,7 +297,6 @@ class ListDecoder:
         hyphened = among(self._symbols[after], HYPHEN)
         behind = {
             "name": self._names[after] | (hyphened & self._names[beyond]),
-            "rare word": among(self._symbols[after], RARE),
             "place": separated & among(self._symbols[beyond], TOWN + SURNAME + CODE),
         }
         return _first_true(before, BEFORE), _first_true(behind, BEHIND)
@@ -343,12 +315,12 @@ class ListDecoder:
             limits = np.full(name.stop - name.start, threshold_after)
             if not titled and text[name.start] == "N":
                 limits[0] = threshold
-            sure = np.where(divergence[name] < limits, 1 - divergence[name] / limits, _RARE_WORD)
+            sure = np.clip(1 - divergence[name] / limits, 0, 1)
             sure[among(people[name], "PpI.")] = 1.0
-            if titled or len(sure) > 1:
+            if len(sure) > 1:
                 sure = 0.5 + 0.5 * sure
-            elif text[name.start - 1] == "p":
-                sure *= _EPONYM
+            elif text[name.start - 1] == "p":  # prueba de Allen
+                sure[:] = _DOUBTFUL
             classes[name], begins[name.start], certainty[name] = PERSON, True, sure
         # Other words of the lists are as uncertain as they are close to the threshold.
         limits = np.full(len(classes), threshold)

@@ -1,24 +1,31 @@
-"""Features of the frequency of words among names (paper 002, section 3.3: external resources)."""
+"""Frequencies of the words of names, and features (paper 002, section 3.3: external resources)."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from corpus.errors import InputError, shown
-from corpus.kernels.hash_index import ABSENT, HashIndex
-from corpus.kernels.hashing import Hashes
-from corpus.storage.arrays import Expected, array_files
+from corpus.storage.arrays import Expected
+from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
+from gazetteers.gazetteer import merge
 from taggers.features import Feature, Words
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
 from taggers.privacy.pruning import NAMES, Pruning
 from taggers.privacy.public_lists import PublicLists
+
+#: Gazetteers and classes that were used last, with their frequencies: the models of a run have the
+#: same names.
+_RECENT: deque[tuple[pa.Table, tuple[str, ...], Frequencies]] = deque(maxlen=2)
 
 #: The prefix of the names of the features; it is followed by the class of names.
 PREFIX = "frequency-"
@@ -28,7 +35,37 @@ _BOUNDS = 10 * 3 ** np.arange(37, dtype=np.int64)
 #: A valid name of a feature.
 _NAME = re.compile(r"[^\[\]\s:=|]+")
 
-_FILES = ("name-words", "name-frequencies")
+#: The name of the table in a model, and of its column.
+_TABLE, _MAGNITUDES = "names", "magnitudes"
+
+
+def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
+    """Read gazetteers, and compute the frequencies of the words of their terms.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Paths or names of builtin lists; see `gazetteers.builtin.read_gazetteer`.
+    classes : sequence of str
+        The classes to use; all by default.
+
+    Returns
+    -------
+    Frequencies
+
+    Raises
+    ------
+    InputError
+        If a gazetteer is missing or has another format, or a class is in none of them.
+    """
+    gazetteer, wanted = merge([read_gazetteer(path) for path in paths]), tuple(classes)
+    table = gazetteer.table()
+    for other, of_classes, names in _RECENT:
+        if of_classes == wanted and table.equals(other):
+            return names
+    names = Frequencies.from_gazetteer(gazetteer, wanted)
+    _RECENT.append((table, wanted, names))
+    return names
 
 
 class NameFrequencies:
@@ -38,23 +75,18 @@ class NameFrequencies:
     ----------
     classes : tuple of str
         The C classes of names.
-    hashes : ndarray of uint64, shape (V,)
-        Hashes of the folded words. A model stores no text of them.
-    magnitudes : ndarray of int8, shape (V, C)
-        The magnitude m of the frequency of each word in each class: it has at least 10 * 3^m
-        bearers. -1 if a word has no bearers, or occurs only within longer names, like ``de``.
+    table : KeyedTable
+        The column of the V folded words: ``magnitudes``, int8 of shape (V, C), the magnitude m of
+        the frequency of a word in each class: it has at least 10 * 3^m bearers. -1 if a word has no
+        bearers, or occurs only within longer names, like ``de``.
     """
 
-    def __init__(
-        self, classes: Sequence[str], hashes: Hashes, magnitudes: npt.NDArray[np.int8]
-    ) -> None:
+    def __init__(self, classes: Sequence[str], table: KeyedTable) -> None:
         self.classes = tuple(classes)
-        self.hashes = hashes
-        self.magnitudes = magnitudes
-        self._index = HashIndex(hashes)
+        self.table = table
 
     @classmethod
-    def of(cls, names: Frequencies) -> Self:
+    def from_frequencies(cls, names: Frequencies) -> Self:
         """Compute the magnitudes of the frequencies of dictionaries.
 
         Raises
@@ -72,7 +104,7 @@ class NameFrequencies:
         counts = np.where(names.alone > 0, names.counts, 0)
         size = np.maximum(np.searchsorted(_BOUNDS, counts, side="right") - 1, 0)
         magnitudes = np.where(counts > 0, size, -1).astype(np.int8)
-        return cls(names.classes, names.hashes, magnitudes)
+        return cls(names.classes, KeyedTable(names.hashes, {_MAGNITUDES: magnitudes}))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,52 +117,47 @@ class NameFrequencies:
 
     def _feature(self, column: int) -> Feature:
         def magnitudes(words: Words) -> list[str]:
-            found = words.once(self, lambda: self._of(words))[:, column]
-            return [str(number) if number >= 0 else "" for number in found.tolist()]
+            values = words.once(self, lambda: self._magnitudes(words))[:, column]
+            return [str(number) if number >= 0 else "" for number in values.tolist()]
 
         return magnitudes
 
-    def _of(self, words: Words) -> npt.NDArray[np.int8]:
+    def _magnitudes(self, words: Words) -> npt.NDArray[np.int8]:
         """Return the magnitudes of words, shape (T, C)."""
-        rows = self._index.positions(word_hashes(fold(words.forms)))
-        found = np.full((len(rows), len(self.classes)), -1, np.int8)
-        known = rows != ABSENT
-        found[known] = self.magnitudes[rows[known]]
-        return found
+        return self.table.values(_MAGNITUDES, word_hashes(fold(words.forms)), absent=-1)
 
     @property
     def size(self) -> int:
         """The number of words, V."""
-        return len(self.hashes)
+        return len(self.table)
 
     def pruned(self, pruning: Pruning) -> NameFrequencies:
         """Return the frequencies of the words of public lists, as these lists have them."""
         if NAMES in pruning.keep:
             return self
-        gazetteer = pruning.lists.words_within(self.hashes)
+        gazetteer = pruning.lists.words_within(self.table.hashes)
         if gazetteer is None:
-            magnitudes = np.zeros((0, len(self.classes)), np.int8)
-            return NameFrequencies(self.classes, np.zeros(0, np.uint64), magnitudes)
-        public = NameFrequencies.of(Frequencies.from_gazetteer(gazetteer))
+            return NameFrequencies(self.classes, self.table.take(np.zeros(self.size, bool)))
+        public = NameFrequencies.from_frequencies(Frequencies.from_gazetteer(gazetteer))
         magnitudes = np.full((public.size, len(self.classes)), -1, np.int8)
         for column, name in enumerate(self.classes):
             if name in public.classes:
-                magnitudes[:, column] = public.magnitudes[:, public.classes.index(name)]
-        return NameFrequencies(self.classes, public.hashes, magnitudes)
+                own = public.classes.index(name)
+                magnitudes[:, column] = public.table[_MAGNITUDES][:, own]
+        table = KeyedTable(public.table.hashes, {_MAGNITUDES: magnitudes})
+        return NameFrequencies(self.classes, table)
 
     def having(self, types: Sequence[str], lists: PublicLists) -> npt.NDArray[np.bool_]:
         """Return which words are in the table, but in no public list that is wholly in it."""
-        rows = self._index.positions(word_hashes(fold(types)))
-        public = np.append(lists.is_public(self.hashes), False)
-        found: npt.NDArray[np.bool_] = (rows != ABSENT) & ~public[rows]
-        return found
+        private = np.append(~lists.is_public(self.table.hashes), False)
+        return private[self.table.rows(word_hashes(fold(types)))]
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
-        return array_files(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
+        return self.table.files(_TABLE)
 
     @classmethod
-    def of_model(cls, model: ModelFiles) -> Self:
+    def from_model(cls, model: ModelFiles) -> Self:
         """Read the frequencies from the files of a model.
 
         Raises
@@ -141,7 +168,5 @@ class NameFrequencies:
         classes = model.fields.distinct_texts("names")
         if not all(map(_NAME.fullmatch, classes)):
             raise model.fields.error("names", "names of classes without spaces and [ ] : = |")
-        words, magnitudes = _FILES
-        hashes = model.hashes(words)
-        expected = Expected("int8", (len(hashes), len(classes)), -1, len(_BOUNDS) - 1)
-        return cls(classes, hashes, model.array(magnitudes, expected))
+        expected = Expected("int8", (None, len(classes)), -1, len(_BOUNDS) - 1)
+        return cls(classes, KeyedTable.from_model(model, _TABLE, {_MAGNITUDES: expected}))

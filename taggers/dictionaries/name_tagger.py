@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import NO_VALUE, Batch
 from corpus.tags import bio_labels
-from gazetteers.frequencies import Frequencies
+from gazetteers.folding import fold
+from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.annotators import Phrases
 from taggers.base import Detail, Progress, Tagging
-from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
-from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
-from taggers.dictionaries.name_lists import read_names
+from taggers.confidence import check_measure
+from taggers.dictionaries.dictionary_options import NOT_TAGGED, NameOptions
+from taggers.dictionaries.greedy_decoding import Certainties, tagging_of
+from taggers.dictionaries.name_frequencies import read_names
 from taggers.dictionaries.word_usage import NoteWords, words_of_notes
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.privacy.pruning import PHRASES, Pruning
+from taggers.privacy.pruning import NAMES, PHRASES, Pruning
 from taggers.privacy.public_lists import PublicLists
 from taggers.trained_tagger import Traces, TrainedTagger
 
-OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
+OptionsT = TypeVar("OptionsT", bound=NameOptions)
 
 
 class WordModel(Protocol):
-    """The model of words of a dictionary tagger."""
+    """What a dictionary tagger has learned; see `taggers.privacy.pruning.PrunableTagger`."""
 
-    def judge(self, batch: Batch) -> WordJudgements:
-        """Return the judgements of the word types of a batch."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The number of words of names."""
-        ...
-
-    @property
-    def occurring(self) -> int:
-        """The number of words of which the model shows that they occur in the notes."""
+    def contents(self) -> dict[str, int]:
+        """Return the number of entries of each part."""
         ...
 
     def pruned(self, pruning: Pruning) -> Self:
         """Return a model that shows nothing of the words of few patients and of private lists."""
         ...
 
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces; see `taggers.privacy.pruning.PrunableTagger`."""
+    def traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        """Return which words left traces."""
         ...
 
     def description(self) -> dict[str, Any]:
-        """Return the part of the model that is saved in its description, as JSON values."""
+        """Return what the description of the model contains, as JSON values."""
         ...
 
     def files(self) -> dict[str, bytes]:
@@ -61,18 +55,73 @@ class WordModel(Protocol):
         ...
 
 
-class NameTagger(TrainedTagger[OptionsT]):
+ModelT = TypeVar("ModelT", bound=WordModel)
+
+
+class ListedWords:
+    """A word model that is one table of the folded words of lists.
+
+    Parameters
+    ----------
+    table : KeyedTable
+        The words. The patients are those whose notes show the value of the column `shown`.
+    """
+
+    #: The names of the table, and of the column that notes show: 0 for a word of few patients.
+    name: ClassVar[str] = "names"
+    shown: ClassVar[str]
+    #: What traces in the column and in the lists are called.
+    trace: ClassVar[str]
+    origin: ClassVar[str] = "lists of names"
+
+    def __init__(self, table: KeyedTable) -> None:
+        self.table = table
+
+    @abstractmethod
+    def _selection(self, names: Frequencies) -> npt.NDArray[np.bool_]:
+        """Select the words of a list that the table has."""
+
+    def contents(self) -> dict[str, int]:
+        shown = int(np.count_nonzero(self.table[self.shown]))
+        words = f"words of {self.origin}"
+        return {words: len(self.table), "words of lists that occur in the notes": shown}
+
+    def pruned(self, pruning: Pruning) -> Self:
+        # The words of public lists remain hashes that anyone can compute.
+        pruned = copy.copy(self)
+        pruned.table = self.table.forgetting(pruning, self.shown)
+        if NAMES not in pruning.keep:
+            public = pruning.lists.is_public(pruned.table.hashes, self._selection)
+            pruned.table = pruned.table.take(public)
+        return pruned
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        hashes = word_hashes(fold(words))
+        private = ~lists.is_public(self.table.hashes, self._selection)
+        return {
+            self.trace: self.table.values(self.shown, hashes) > 0,
+            self.origin: np.append(private, False)[self.table.rows(hashes)],
+        }
+
+    def description(self) -> dict[str, Any]:
+        return {}
+
+    def files(self) -> dict[str, bytes]:
+        return self.table.files(self.name)
+
+
+class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
     """Base class of taggers that tag names by a model of words.
 
     Parameters
     ----------
-    options : DivergenceOptions or DictionaryOptions
+    options : NameOptions
         Dictionaries and thresholds.
 
     Attributes
     ----------
     labels : tuple of str
-        ``O``, and ``B-`` and ``I-`` of the class of names.
+        ``O``, and ``B-`` and ``I-`` of the classes that are tagged.
     training : None
         Fitting optimises no objective.
     """
@@ -86,21 +135,25 @@ class NameTagger(TrainedTagger[OptionsT]):
 
     def __init__(self, options: OptionsT | None = None) -> None:
         super().__init__(options)
-        self.labels = bio_labels([self.options.label])
-        self._model: WordModel | None = None
+        self.labels = bio_labels({*self._classes()} - {NOT_TAGGED})
+        self._model: ModelT | None = None
         self._annotators = {PHRASES: Phrases()}
 
+    def _classes(self) -> Sequence[str]:
+        """Return the classes of names, which may include `NOT_TAGGED`."""
+        return [self.options.label]
+
     @abstractmethod
-    def _fitted(self, names: Frequencies, notes: NoteWords) -> WordModel:
+    def _fitted(self, names: Frequencies, notes: NoteWords) -> ModelT:
         """Fit the model of words to the words of the notes."""
 
     @abstractmethod
-    def _of_model(self, model: ModelFiles) -> WordModel:
+    def _from_model(self, model: ModelFiles) -> ModelT:
         """Read the model of words from a model folder."""
 
     @abstractmethod
-    def _thresholds(self) -> tuple[float, float]:
-        """Return the threshold of divergence, and the one after a word of a name."""
+    def _decoded(self, batch: Batch) -> Certainties:
+        """Return the tag and the certainty of each token."""
 
     def fit(
         self,
@@ -151,57 +204,50 @@ class NameTagger(TrainedTagger[OptionsT]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the tags of documents by greedy decoding.
+        """Predict the tags of documents.
 
-        See `taggers.dictionaries.greedy_decoding.tag_greedily`.
+        See `taggers.dictionaries.greedy_decoding.tagging_of` for the confidence in documents.
         """
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
-        threshold, threshold_after = self._thresholds()
-        tagging = tag_greedily(
-            batch,
-            self._model.judge(batch),
-            self._annotators[PHRASES].annotate(batch).values != NO_VALUE,
-            label=self.options.label,
-            threshold=threshold,
-            threshold_after=threshold_after,
-            measure=measure,
-            detail=detail,
-        )
+        self._check_trained()
+        check_measure(measure)
+        tags, certainty = self._decoded(batch)
         if progress:
             progress(len(batch), len(batch))
-        return tagging
+        return tagging_of(batch, tags, certainty, self.labels, measure=measure, detail=detail)
+
+    def _blocked(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which tokens are in phrases within which no name begins."""
+        blocked: npt.NDArray[np.bool_] = (
+            self._annotators[PHRASES].annotate(batch).values != NO_VALUE
+        )
+        return blocked
+
+    @property
+    def model(self) -> ModelT:
+        """The model of words; a `ValueError` is raised if the tagger has not been fitted."""
+        self._check_trained()
+        assert self._model is not None
+        return self._model
 
     def _is_trained(self) -> bool:
         return self._model is not None
 
-    def _learned(self) -> WordModel:
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
-        return self._model
-
     def _learned_contents(self) -> dict[str, int]:
-        model = self._learned()
-        return {
-            "words of lists of names": model.size,
-            "words of lists that occur in the notes": model.occurring,
-        }
+        return self.model.contents()
 
     def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
-        return self._learned().traces(words, lists)
+        return self.model.traces(words, lists)
 
     def _prune(self, pruning: Pruning, whole: Self) -> None:
-        # The words of names remain hashes that anyone can compute, since they are public.
-        self._model = whole._learned().pruned(pruning)
+        self._model = whole.model.pruned(pruning)
 
     def _saved_options(self) -> dict[str, Any]:
         return super()._saved_options() | {"counts": ""}
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
-        model = self._learned()
-        return {"words": model.description()}, model.files()
+        return {"words": self.model.description()}, self.model.files()
 
     def _read(self, model: ModelFiles) -> None:
-        self.labels = bio_labels([self.options.label])
-        self._model = self._of_model(model)
+        self.labels = bio_labels({*self._classes()} - {NOT_TAGGED})
+        self._model = self._from_model(model)
         self._annotators.setdefault(PHRASES, Phrases())

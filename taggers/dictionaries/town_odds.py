@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -13,15 +12,12 @@ from corpus.storage.arrays import Expected, weights_of_shape
 from corpus.storage.json_fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.dictionaries.name_share import name_share
-from taggers.dictionaries.word_divergence import WordDivergence, case_penalties
-from taggers.dictionaries.word_usage import CASES, Int64Array, NoteWords, Uses, case_numbers
+from taggers.dictionaries.divergence import WordDivergence
+from taggers.dictionaries.name_tagger import ListedWords
+from taggers.dictionaries.word_usage import CASES, Floats, Int64Array, NoteWords, Uses, case_numbers
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.privacy.pruning import NAMES, Pruning
-from taggers.privacy.public_lists import PublicLists
 
-Floats = npt.NDArray[np.float64]
 Int32Array = npt.NDArray[np.int32]
 
 _LOWER = CASES.index("lower")
@@ -30,16 +26,15 @@ _FIRST = CASES.index("first")
 _CAPITALIZED = 0.05
 #: The lowest share of tokens that are places; the estimate is low where the notes name few places.
 _LEAST_SHARE = 1e-4
-_TABLE = "places"
 
 
-class TownOdds:
+class TownOdds(ListedWords):
     """The log-odds of words that are a whole name of a place.
 
     The expected count of a word as a place is m = f s N, where f is its share of the counts of its
     class, s the share of tokens that are places, and N the number of tokens. The population is the
     count of a municipality; countries, regions and provinces count equally. With the expected count
-    p as a name of a person (see `taggers.dictionaries.word_divergence`), and the number l of
+    p as a name of a person (see `taggers.dictionaries.divergence`), and the number l of
     occurrences in lower case, the log-odds are ``log((m + a) / (p + a)) - log(1 + 0.05 l / (m +
     a))``. Penalties of capitalizations are subtracted, as for names.
 
@@ -54,8 +49,11 @@ class TownOdds:
         The penalty of each capitalization.
     """
 
+    name, origin = "places", "lists of places"
+    shown, trace = "lower", "places in lower case"
+
     def __init__(self, table: KeyedTable, cases: Floats) -> None:
-        self.table = table
+        super().__init__(table)
         self.cases = cases
 
     @classmethod
@@ -80,15 +78,12 @@ class TownOdds:
         smoothing : float
             The constant a.
         """
-        whole = _whole(places)
+        whole = _is_whole(places)
         words = [word for word, kept in zip(places.words, whole, strict=True) if kept]
-        alone = places.alone[whole]
-        uses = Uses.of(places, notes.types, notes.counts, notes.patients)
-        used = uses.counts[whole]
+        alone, uses = places.alone[whole], Uses.from_notes(places, notes).take(whole)
         shares = (alone / np.maximum(places.counts.sum(axis=0), 1)).max(axis=1)
-        scales = np.array([name_share(shares, column, uses.tokens) for column in used.T])
+        scales = uses.name_shares(shares)
         scales[_FIRST] = max(scales[_FIRST], _LEAST_SHARE)
-        cases = case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales)
         expected = shares * scales[_FIRST] * uses.tokens + smoothing
         borne = names.counts.sum(axis=1)
         rows = names.rows(words)
@@ -96,13 +91,16 @@ class TownOdds:
         surname = bearers * persons.scales.sum() * uses.tokens + smoothing
         columns = {
             "odds": np.log(expected / surname),
-            "lower": np.log1p(_CAPITALIZED * used[:, _LOWER] / expected),
+            "lower": np.log1p(_CAPITALIZED * uses.counts[:, _LOWER] / expected),
             "classes": alone.argmax(axis=1).astype(np.int32),
         }
-        patients = uses.patients[whole][:, _LOWER]
-        return cls(KeyedTable(word_hashes(words), columns, patients=patients), cases)
+        table = KeyedTable(word_hashes(words), columns, patients=uses.patients[:, _LOWER])
+        return cls(table, uses.case_penalties(scales))
 
-    def of_words(self, hashes: Hashes, cases: Int64Array) -> tuple[Int32Array, Floats]:
+    def _selection(self, names: Frequencies) -> npt.NDArray[np.bool_]:
+        return _is_whole(names)
+
+    def classes_and_odds(self, hashes: Hashes, cases: Int64Array) -> tuple[Int32Array, Floats]:
         """Return the class of each word that is a place (or -1), and its log-odds.
 
         Parameters
@@ -116,30 +114,8 @@ class TownOdds:
         odds = self.table.values("odds", hashes) - self.table.values("lower", hashes)
         return classes, np.where(classes >= 0, odds - self.cases[cases], -np.inf)
 
-    def pruned(self, pruning: Pruning) -> TownOdds:
-        """Return the words of public lists; those of few patients are as if they did not occur."""
-        table = self.table.forgetting(pruning, "lower")
-        if NAMES not in pruning.keep:
-            table = table.take(pruning.lists.is_public(table.hashes, _whole))
-        return TownOdds(table, self.cases)
-
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words occur in lower case, and which are in a list that is not public."""
-        hashes = word_hashes(fold(words))
-        private = ~lists.is_public(self.table.hashes, _whole)
-        table = KeyedTable(self.table.hashes, {"private": private})
-        return {
-            "places in lower case": self.table.values("lower", hashes) > 0,
-            "lists of places": table.values("private", hashes),
-        }
-
     def description(self) -> dict[str, float]:
-        """Return the penalties of capitalizations, as JSON values."""
         return dict(zip(CASES, self.cases.tolist(), strict=True))
-
-    def files(self) -> dict[str, bytes]:
-        """Return the content of the files of a model."""
-        return self.table.files(_TABLE)
 
     @classmethod
     def from_model(cls, model: ModelFiles, description: Fields, classes: int) -> Self:
@@ -157,10 +133,10 @@ class TownOdds:
             "classes": Expected("int32", (None,), 0, classes - 1),
         }
         cases = np.array([description.number(name) for name in CASES])
-        return cls(KeyedTable.from_model(model, _TABLE, columns), cases)
+        return cls(KeyedTable.from_model(model, cls.name, columns), cases)
 
 
-def _whole(names: Frequencies) -> npt.NDArray[np.bool_]:
+def _is_whole(names: Frequencies) -> npt.NDArray[np.bool_]:
     """Select the words of a list that are a whole name."""
     whole: npt.NDArray[np.bool_] = names.alone.sum(axis=1) > 0
     return whole

@@ -14,11 +14,11 @@ from taggers.privacy.pruning import Pruning
 #: The names of what the parts that can be kept consist of.
 _CONTENTS = (
     ("words of lists of names", "words of lists of places"),
-    ("phrases", "cue words"),
+    ("phrases", "phrases of places", "cue words"),
     ("words with a cluster",),
     ("words with a vector",),
 )
-_AS_TEXT = ("phrases", "cue words", "rules of the configuration")
+_AS_TEXT = ("phrases", "phrases of places", "cue words", "rules of the configuration")
 
 
 def main(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import classes_of, find_entities, well_formed
 from taggers.base import MEASURES, Detail
-from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
+from taggers.dictionaries.greedy_decoding import WordJudgements, decode_greedily, tagging_of
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 
@@ -50,9 +50,12 @@ def judged_batch(
 def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> Any:
     batch, judged = judged_batch(known, documents)
     blocked = np.array([known.get(word, Word()).blocked for word in batch.vocabulary], bool)
-    defaults: dict[str, Any] = {"threshold": 2.0, "threshold_after": 3.5}
-    defaults |= {"measure": "min_marginal", "detail": "token", "label": "PERSON"}
-    return tag_greedily(batch, judged, blocked[batch.word_ids], **(defaults | options))
+    thresholds = [
+        options.pop(f"threshold{name}", value) for name, value in (("", 2), ("_after", 3.5))
+    ]
+    tags, certainty = decode_greedily(batch, judged, blocked[batch.word_ids], *thresholds)
+    options = {"measure": "min_marginal", "detail": "token"} | options
+    return tagging_of(batch, tags, certainty, LABELS, **options)
 
 
 def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:

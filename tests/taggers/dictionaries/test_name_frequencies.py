@@ -19,6 +19,10 @@ from taggers.model_folder import ModelFiles, write_model
 MakeGazetteer = Callable[..., Gazetteer]
 
 
+def frequencies_of(gazetteer: Gazetteer) -> NameFrequencies:
+    return NameFrequencies.from_frequencies(Frequencies.from_gazetteer(gazetteer))
+
+
 def tripled(bearers: int) -> int:
     """Triple 10 bearers as long as there are not more than these."""
     times = 0
@@ -35,22 +39,20 @@ def test_magnitudes_are_how_often_10_bearers_are_tripled(
 ) -> None:
     words = [f"a{chr(97 + place // 26)}{chr(97 + place % 26)}" for place in range(len(bearers))]
     rows = [(word, "x", count) for word, count in zip(words, bearers, strict=True)]
-    actual = NameFrequencies.of(Frequencies.from_gazetteer(make_gazetteer(*rows))).features()[
-        "frequency-x"
-    ]
+    actual = NameFrequencies.from_frequencies(
+        Frequencies.from_gazetteer(make_gazetteer(*rows))
+    ).features()["frequency-x"]
     expected = [str(tripled(count)) if count else "" for count in bearers]
     assert actual(Words(words)) == expected
 
 
 def test_there_is_a_feature_for_each_class(make_gazetteer: MakeGazetteer) -> None:
-    names = NameFrequencies.of(
-        Frequencies.from_gazetteer(
-            make_gazetteer(
-                ("rosa", "given", 270),
-                ("rosa", "surname", 12),
-                ("de la rosa", "surname", 400),
-                ("puig", "surname", 90),
-            )
+    names = frequencies_of(
+        make_gazetteer(
+            ("rosa", "given", 270),
+            ("rosa", "surname", 12),
+            ("de la rosa", "surname", 400),
+            ("puig", "surname", 90),
         )
     )
     features = names.features()
@@ -64,10 +66,10 @@ def test_there_is_a_feature_for_each_class(make_gazetteer: MakeGazetteer) -> Non
 
 def test_written_and_read_they_say_the_same(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
     rows = [("rosa", "given", 270), ("rosa", "surname", 12), ("peña", "surname", 30)]
-    names = NameFrequencies.of(Frequencies.from_gazetteer(make_gazetteer(*rows)))
+    names = frequencies_of(make_gazetteer(*rows))
     assert not any(b"rosa" in content for content in names.files().values())
     write_model(tmp_path, {"kind": "crf", "names": names.classes}, names.files())
-    again = NameFrequencies.of_model(ModelFiles(tmp_path, "crf"))
+    again = NameFrequencies.from_model(ModelFiles(tmp_path, "crf"))
     words = Words(["Rosa", "Peña", "pena"])
     for name, feature in names.features().items():
         assert again.features()[name](words) == feature(words)
@@ -78,6 +80,8 @@ def test_a_class_that_no_feature_can_be_named_after_is_told(
     make_gazetteer: MakeGazetteer, name: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        NameFrequencies.of(Frequencies.from_gazetteer(make_gazetteer(("rosa", name, 3))))
+        NameFrequencies.from_frequencies(
+            Frequencies.from_gazetteer(make_gazetteer(("rosa", name, 3)))
+        )
     assert str(caught.value).startswith("names: ")
     assert "gazetteer import --class" in str(caught.value)

@@ -19,7 +19,7 @@ from gazetteers.builtin import (
 )
 from gazetteers.gazetteer import Gazetteer
 from taggers.annotators import Phrases
-from taggers.dictionaries.name_lists import read_names
+from taggers.dictionaries.name_frequencies import read_names
 
 MakeGazetteer = Callable[..., Gazetteer]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import nbinom
 
-from taggers.dictionaries.name_share import name_share
+from taggers.dictionaries.word_usage import name_share
 
 
 def census(words: int) -> np.ndarray:

@@ -11,10 +11,9 @@ import pytest
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import Gazetteer
-from taggers.dictionaries.name_share import name_share
+from taggers.dictionaries.divergence import WordDivergence
 from taggers.dictionaries.town_odds import TownOdds, common_words
-from taggers.dictionaries.word_divergence import WordDivergence
-from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers
+from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers, name_share
 
 TOWNS = (("toledo", 80), ("mora", 10), ("santa cruz", 30), ("alta", 1))
 COUNTRIES = (("chile", 1), ("cuba", 1))
@@ -32,8 +31,8 @@ def test_log_odds_are_those_of_the_formula(
     places = Frequencies.from_gazetteer(make_gazetteer(*rows), ("town", "country"))
     names = Frequencies.from_gazetteer(make_gazetteer(*((term, "name", n) for term, n in PEOPLE)))
     types, counts = tuple(COUNTS), np.array([*COUNTS.values()])
-    persons = WordDivergence.of(names, Uses.of(names, types, counts), smoothing)
     notes = NoteWords(types, counts, np.zeros(len(types), np.int32))
+    persons = WordDivergence.from_uses(names, Uses.from_notes(names, notes), smoothing)
     model = TownOdds.from_counts(places, names, persons, notes, smoothing)
 
     tokens = sum(COUNTS.values())
@@ -44,7 +43,7 @@ def test_log_odds_are_those_of_the_formula(
     scale = max(name_share(np.array([*shares.values()]), capital, tokens), 1e-4)
     bearers = sum(count for _, count in PEOPLE)
     for term, share in shares.items():
-        classes, odds = model.of_words(word_hashes([term]), case_numbers([term.title()]))
+        classes, odds = model.classes_and_odds(word_hashes([term]), case_numbers([term.title()]))
         place = share * scale * tokens + smoothing
         person = dict(PEOPLE).get(term, 0) / bearers * persons.scales.sum() * tokens + smoothing
         expected = math.log(place / person)
@@ -52,10 +51,10 @@ def test_log_odds_are_those_of_the_formula(
         assert odds.item() == pytest.approx(expected)
         assert classes.item() == (term in dict(COUNTRIES))
     for word in ("santa", "cruz", "anna"):  # only within a longer name, and in no list
-        classes, odds = model.of_words(word_hashes([word]), case_numbers([word.title()]))
+        classes, odds = model.classes_and_odds(word_hashes([word]), case_numbers([word.title()]))
         assert (classes.item(), odds.item()) == (-1, -math.inf)
     penalties = [
-        model.of_words(word_hashes(["toledo"]), np.array([case]))[1].item()
+        model.classes_and_odds(word_hashes(["toledo"]), np.array([case]))[1].item()
         for case in range(len(CASES))
     ]
     assert np.argmax(penalties) == CASES.index("first")

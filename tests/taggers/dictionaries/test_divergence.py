@@ -20,10 +20,8 @@ from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
 from taggers.base import TrainingError
 from taggers.dictionaries.dictionary_options import DivergenceOptions
-from taggers.dictionaries.divergence import DivergenceTagger
-from taggers.dictionaries.name_share import name_share
-from taggers.dictionaries.word_divergence import WordDivergence
-from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
+from taggers.dictionaries.divergence import DivergenceTagger, WordDivergence
+from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers, name_share
 from taggers.features import Words, feature
 
 MakeGazetteer = Callable[..., Gazetteer]
@@ -32,8 +30,12 @@ Counted = dict[str, int]
 
 def compared(gazetteer: Gazetteer, notes: Counted, smoothing: float = 0.3) -> WordDivergence:
     names = Frequencies.from_gazetteer(gazetteer)
-    uses = Uses.of(names, list(notes), np.array(list(notes.values()), np.int64))
-    return WordDivergence.of(names, uses, smoothing)
+    return WordDivergence.from_uses(names, uses_of(names, notes), smoothing)
+
+
+def uses_of(names: Frequencies, notes: Counted) -> Uses:
+    counts = np.array(list(notes.values()), np.int64)
+    return Uses.from_notes(names, NoteWords(list(notes), counts, np.zeros(len(notes), np.int32)))
 
 
 def said_of(words: WordDivergence, *types: str) -> dict[str, float]:
@@ -121,7 +123,7 @@ def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> 
 def test_words_and_their_capitals_are_counted(make_gazetteer: MakeGazetteer) -> None:
     names = Frequencies.from_gazetteer(make_gazetteer(("jose", "x", 5), ("mas", "x", 1)))
     notes = {"José": 3, "JOSÉ": 4, "Jose\u0301": 5, "jose": 1, "mas": 7, "más": 2, "12": 9, "Y": 8}
-    uses = Uses.of(names, list(notes), np.array(list(notes.values())))
+    uses = uses_of(names, notes)
     assert CASES == ("lower", "first", "upper", "initial", "mixed")
     assert uses.counts.tolist() == [[1, 8, 4, 0, 0], [9, 0, 0, 0, 0]]
     assert uses.totals.tolist() == [10, 8, 4, 8, 0]
