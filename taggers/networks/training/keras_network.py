@@ -58,7 +58,8 @@ class Network:
         inputs: dict[str, Tensor] = {"index": index}
         lengths = ops.sum(ops.cast(index > 0, "int32"), axis=1)
         words = ops.take(self._word_vectors(inputs), index, axis=0)
-        read = layers.Dropout(options.dropout)(_joined([words, *self._context_vectors(inputs)]))
+        tokens = [words, *self._context_vectors(inputs)]
+        read = layers.Dropout(options.dropout)(_joined(tokens))
         hidden = layers.Dropout(options.dropout)(self._bilstm(read, lengths, options.units))
         outputs: dict[str, Tensor] = {}
         if options.sensitive_units:
