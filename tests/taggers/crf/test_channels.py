@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from corpus import ragged
 from corpus.batch import Batch, Stream
-from taggers import features as features_module
 from taggers.crf import channels as channels_module
 from taggers.crf.channels import Channels
 from taggers.features import Words, feature, is_feature
@@ -157,29 +156,6 @@ def test_how_many_words_are_kept_makes_no_difference(
             assert values_of(channel.stream) == values_of(alone.stream)
 
 
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The words whose features were computed."""
-    words: list[str] = []
-
-    def counted(given: Words) -> list[str]:
-        words.extend(given.forms)
-        return given.forms
-
-    monkeypatch.setitem(features_module.FEATURES, "counted", counted)
-    return words
-
-
-def test_what_is_kept_of_words_is_bounded(
-    computed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(channels_module, "_CACHED_WORDS", 3)
-    channels = channels_of([("counted", 0), ("counted", 1)])
-    for words in ("abcd", "ae", "a"):
-        channels.from_batch(batch_of([[(word, None) for word in words]]))
-    assert computed == [*"abcd", *"ae"]
-
-
 def test_of_many_words_any_number_can_be_joined() -> None:
     """Of many words there are more combinations than a number has room for."""
     channels = channels_of([("form", at) for at in range(-4, 5)])
@@ -208,6 +184,3 @@ def test_streams_come_as_they_are_and_where_they_are_looked_at() -> None:
 def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
     (channel,) = channels_of([("form", -1), ("said", 1)]).from_batch(batch_of(documents))
     assert (channel.stream.vocabulary, len(channel.stream.values)) == ((), 0)
-
-
-# What streams add to scores

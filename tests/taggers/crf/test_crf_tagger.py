@@ -177,11 +177,7 @@ def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
     assert actual.tags.tolist() == toy.tags.tolist()
     assert actual.tags.dtype == np.int16
     assert toy.tags.any()
-
-
-def test_its_own_tags_are_not_looked_at(toy: Batch, tagger: CRFTagger) -> None:
     unlabelled = notes(*(text for text, _ in TOY), labelled=False)
-    assert (unlabelled.tags < 0).all()
     assert tagger.tag(unlabelled).tags.tolist() == toy.tags.tolist()
 
 
@@ -225,50 +221,6 @@ def test_the_reference_refuses_what_it_cannot_learn_from(toy: Batch) -> None:
         fitted(toy.with_tags(tags, toy.labels), options)
     with pytest.raises(ValueError, match="weights"):
         fitted(toy.with_weights(np.array([1, 2, 1], np.float32)), options)
-
-
-def test_weights_that_are_all_1_change_nothing(toy: Batch, tmp_path: Path) -> None:
-    weighted = toy.with_weights(np.ones(len(toy), np.float32))
-    plain = contents(fitted(toy, SMALL), tmp_path / "plain")
-    assert contents(fitted(weighted, SMALL), tmp_path / "weighted") == plain
-
-
-def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> float:
-    """Sum over all sequences and over those that have the known tags."""
-    brute = BruteForce(tagger, token_scores)
-    weights = brute.weights
-    squares = float(weights.state @ weights.state + (weights.transition**2).sum())
-    loss = tagger.options.c2 * squares
-    number = np.array([tagger.labels.index(name) for name in brute.labels])
-    for row, (start, stop) in enumerate(itertools.pairwise(train.document_offsets.tolist())):
-        if start < stop:
-            paths, scores = brute.paths(
-                [train.vocabulary[word] for word in train.word_ids[start:stop]]
-            )
-            tags = train.tags[start:stop]
-            right = ((tags < 0) | (number[paths] == tags)).all(axis=1)
-            log = np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right])
-            loss += log * (1.0 if train.weights is None else float(train.weights[row]))
-    return float(loss)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(
-    ("trainer", "incomplete"), [("wordtype", False), ("wordtype", True), ("crfsuite", False)]
-)
-def test_the_loss_is_that_of_brute_force(
-    seed: int, trainer: Trainer, incomplete: bool, token_scores: TokenScores
-) -> None:
-    """Also with unknown tags and weights of documents, which CRFsuite does not know."""
-    rng = np.random.default_rng(seed)
-    train = random_notes(rng, 8, 6)
-    if incomplete:
-        tags = np.where(rng.random(len(train.tags)) < 0.3, -1, train.tags).astype(np.int16)
-        weights = rng.choice(np.array([0, 0.5, 1, 3], np.float32), len(train))
-        train = train.with_tags(tags, train.labels).with_weights(weights)
-    tagger = fitted(train, replace(DOUBLE, trainer=trainer))
-    expected = brute_loss(tagger, train, token_scores)
-    assert tagger.training.loss == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 def test_without_one_known_tag_there_is_nothing_to_learn(toy: Batch) -> None:
@@ -315,22 +267,6 @@ def test_wherever_it_begins_it_ends_alike(
     assert_alike(fitted(toy, options), warm, toy, 2e-3)
 
 
-def test_beginning_with_a_saved_model_is_beginning_with_the_model(
-    toy: Batch, tmp_path: Path
-) -> None:
-    first = fitted(toy, replace(SMALL, max_iterations=3))
-    first.save(tmp_path / "first")
-    loaded = CRFTagger.load(tmp_path / "first")
-    models = [
-        contents(
-            CRFTagger(SMALL).fit(toy, warm_start=start, rng=np.random.default_rng(0)),
-            tmp_path / name,
-        )
-        for name, start in (("a", first), ("b", loaded))
-    ]
-    assert models[0] == models[1]
-
-
 # How training ends
 
 
@@ -349,14 +285,11 @@ def test_convergence_is_reported(toy: Batch, trainer: Trainer) -> None:
     tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
     assert tagger.training.converged
     assert not tagger.training.failed
-    assert tagger.training.outcome in CONVERGED[trainer]
+    outcome = "no longer falls" if trainer == "wordtype" else "L-BFGS resulted in convergence"
+    assert outcome in tagger.training.outcome
     assert 1 < tagger.training.iterations < 150
     assert math.isfinite(tagger.training.loss)
     assert steps == [(number + 1, 150) for number in range(tagger.training.iterations)]
-
-
-OWN = ("the gradient vanished", "the objective no longer falls")
-CONVERGED = {"wordtype": OWN, "crfsuite": ("L-BFGS resulted in convergence",)}
 
 
 def test_with_an_l1_norm_both_trainers_end_alike(toy: Batch) -> None:
@@ -389,14 +322,6 @@ def test_a_higher_tolerance_ends_training_earlier(toy: Batch, trainer: Trainer) 
     iterations = [training.iterations for training in runs if training]
     assert iterations[0] > iterations[1] > iterations[2] >= 10
     assert all(training and training.converged for training in runs)
-
-
-def test_enormous_regularization_ends_in_numbers() -> None:
-    for seed in range(10):
-        train = random_notes(np.random.default_rng(seed), 6, 6)
-        tagger = fitted(train, replace(SMALL, c2=1e16))
-        assert math.isfinite(tagger.training.loss)
-        assert np.isfinite(tagger.tag(train).confidence).all()
 
 
 ERRORS = {"wordtype": "not trained", "crfsuite": r"not trained: L-BFGS .*error code \(-\d+\)"}
@@ -538,32 +463,6 @@ def saved(tagger: CRFTagger, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def model_files(saved: Path) -> list[Path]:
-    return [path for path in sorted(saved.iterdir()) if path.name != "model.json"]
-
-
-def test_a_truncated_model_file_is_an_input_error(saved: Path) -> None:
-    for file in model_files(saved):
-        whole = file.read_bytes()
-        size = len(whole)
-        for length in {0, 1, 47, 48, *range(0, size, size // 17), size - 1}:
-            file.write_bytes(whole[:length])
-            with pytest.raises(InputError, match=rf"{file.name} is damaged"):
-                load_tagger(saved)
-        file.write_bytes(whole + b"\0")
-        with pytest.raises(InputError, match=rf"{file.name} is damaged"):
-            load_tagger(saved)
-        file.unlink()
-        with pytest.raises(InputError, match=f"it lacks the file {file.name}"):
-            load_tagger(saved)
-        file.mkdir()
-        with pytest.raises(InputError, match=f"it lacks the file {file.name}"):
-            load_tagger(saved)
-        file.rmdir()
-        file.write_bytes(whole)
-        load_tagger(saved)
-
-
 def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:
     file = saved / "model.json"
     description = json.loads(file.read_bytes())
@@ -572,17 +471,13 @@ def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:
         load_tagger(saved)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '"crf"', '{"kind": "crf"}', "\ufeff{}"])
-def test_another_file_of_that_name_is_an_input_error(saved: Path, text: str) -> None:
-    (saved / "model.json").write_text(text)
-    with pytest.raises(InputError, match="is not the folder of a"):
-        load_tagger(saved)
-
-
-def test_a_folder_that_is_no_model_is_an_input_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    for folder in (tmp_path, tmp_path / "none", tmp_path / "file"):
-        with pytest.raises(InputError, match="is not the folder of a model"):
-            load_tagger(folder)
-        with pytest.raises(InputError, match="is not the folder of a model"):
-            CRFTagger.load(folder)
+@pytest.mark.parametrize("text", [None, "", "[]", '"crf"', '{"kind": "crf"}', "\ufeff{}"])
+def test_a_folder_without_the_description_of_a_model_is_an_input_error(
+    tmp_path: Path, text: str | None
+) -> None:
+    if text is not None:
+        (tmp_path / "model.json").write_text(text)
+    for load in (load_tagger, CRFTagger.load):
+        for folder in (tmp_path, tmp_path / "none", tmp_path / "model.json"):
+            with pytest.raises(InputError, match="is not the folder of a model"):
+                load(folder)

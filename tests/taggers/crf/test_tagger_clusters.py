@@ -58,14 +58,6 @@ def test_a_word_that_was_never_learned_is_known_by_its_cluster(
     assert right(fitted(half, options(folder)), rest) == 1  # all of them
 
 
-def test_a_clustering_is_looked_at_in_places_of_its_own(
-    folder: Path, half: Batch, rest: Batch
-) -> None:
-    before = fitted(half, options(folder, "lower-w5-k2[-1]"))
-    assert right(before, rest) < 1
-    assert right(fitted(half, options(folder, "lower-w5-k2[0]")), rest) == 1
-
-
 def test_a_conjunction_may_be_of_clusters(folder: Path, half: Batch, rest: Batch) -> None:
     chosen = options(folder, "lower-w5-k3", conjunctions=("lower-w5-k2[0] form[1]",))
     with pytest.raises(InputError, match="no stream"):
@@ -111,14 +103,6 @@ def test_a_model_is_complete_without_the_folder(
     for name in names:
         assert (tmp_path / "model" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     assert str(tmp_path).encode() not in (tmp_path / "model" / "model.json").read_bytes()
-
-
-def test_a_model_keeps_only_words_that_matter(folder: Path, half: Batch, tmp_path: Path) -> None:
-    tagger = fitted(half, options(folder, "lower-w5-k50"))
-    tagger.save(tmp_path / "model")
-    clusters = np.load(tmp_path / "model" / "clusters-0-clusters.npy")
-    assert 0 < len(clusters) < len(NAMES) + len(OTHERS) + 1
-    assert 49 not in clusters  # no word to learn from was in it
 
 
 def test_the_best_clustering_is_chosen_and_told(folder: Path, half: Batch, rest: Batch) -> None:

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.batch import Batch, make_batch
-from corpus.document import Document, Span
-from gazetteers.builtin import CENSUS, read_gazetteer
+from corpus.batch import Batch
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, load_tagger
 from taggers.embeddings.embedding import Embedding
@@ -53,43 +51,6 @@ def test_a_name_that_was_never_learned_is_known_by_its_frequency(
     assert right(fitted(half, options(gazetteer)), rest) == 1
 
 
-def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
-    make_gazetteer: MakeGazetteer, tmp_path: Path
-) -> None:
-    """What precedes or follows a name is told by it, but not what is two words away."""
-    make_gazetteer(*((word, "x", 9999) for word in NAMES)).save(tmp_path / "n.parquet")
-
-    def at(place: int, names: list[str]) -> Batch:
-        documents = []
-        for number, name in enumerate(names):
-            words = ["other"] * 5
-            if number % 2:
-                words[place] = name
-            text = " ".join(words)
-            span = Span(12, 17, "THIRD") if number % 2 else None
-            documents.append(Document(str(number), text, (span,) if span else ()))
-        return make_batch(documents, labelled=True, classes=["THIRD"])
-
-    for place in (0, 1, 3, 4):
-        chosen = options(tmp_path / "n.parquet", c2=0.01)
-        tagger = fitted(at(place, NAMES[:20]), chosen)
-        batch = at(place, NAMES[20:])
-        third = batch.document_offsets[:-1] + 2
-        told = (tagger.tag(batch).tags == batch.tags)[third].all()
-        assert told == (place in (1, 3)), place
-
-
-def test_classes_are_looked_at_each_by_itself(
-    make_gazetteer: MakeGazetteer, half: Batch, rest: Batch, tmp_path: Path
-) -> None:
-    """The same words with the same number of bearers: only their class tells them apart."""
-    rows = [(word, "given", 500) for word in NAMES] + [(word, "noun", 500) for word in OTHERS]
-    make_gazetteer(*rows).save(tmp_path / "two.parquet")
-    make_gazetteer(*((word, "x", count) for word, _, count in rows)).save(tmp_path / "one.parquet")
-    assert right(fitted(half, options(tmp_path / "two.parquet")), rest) == 1
-    assert right(fitted(half, options(tmp_path / "one.parquet")), rest) < 1
-
-
 def test_a_model_is_complete_without_the_gazetteer(
     gazetteer: Path, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
@@ -114,19 +75,6 @@ def test_a_model_is_complete_without_the_gazetteer(
 
 def fitted_again(tagger: Any, batch: Batch) -> Any:
     return tagger.fit(batch, rng=np.random.default_rng(0))
-
-
-def test_a_class_none_of_whose_names_occurs_says_nothing(
-    make_gazetteer: MakeGazetteer, half: Batch, rest: Batch, tmp_path: Path
-) -> None:
-    rows = [(word, "given", 500) for word in NAMES]
-    others = [("nobody", "a", 20), ("nowhere", "town", 500)]
-    for name, more in (("some", []), ("more", others)):
-        make_gazetteer(*rows, *more).save(tmp_path / name)
-    some, more_too = (fitted(half, options(tmp_path / name)) for name in ("some", "more"))
-    assert same(some, more_too, rest)
-    make_gazetteer(*others).save(tmp_path / "none")
-    assert right(fitted(half, options(tmp_path / "none")), half) == 1
 
 
 def test_an_exported_model_has_its_frequencies(
@@ -173,19 +121,3 @@ def test_clusters_and_frequencies_are_looked_at_together(
     assert description["names"] == ["given", "surname"]
     assert len(description["clusters"][0]["names"]) == (2 if choice == "all" else 1)
     assert right(tagger, rest) == 1
-
-
-def test_names_come_along_to_begin_with(rest: Batch) -> None:
-    terms = read_gazetteer(CENSUS).terms.to_pylist()
-
-    def of(names: list[str]) -> Batch:
-        """Return notes of one word each: a name or another word."""
-        documents = [
-            Document(name, name.title(), (Span(0, len(name), "PERSON"),)) for name in names
-        ]
-        documents += [Document(f"x{name}", f"x{name}") for name in names]
-        return make_batch(documents, labelled=True)
-
-    known, others = ([term for term in terms[start:200:2] if " " not in term] for start in (0, 1))
-    assert right(fitted(of(known), options("census-es")), of(others)) > 0.98
-    assert right(fitted(of(known), options()), of(others)) < 0.7

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,13 +17,9 @@ from corpus.kernels.compiled import KERNELS
 from taggers import CRFOptions, CRFTagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
-from taggers.crf.training import trainers
-from taggers.crf.weights import Weights
 from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import contents, fitted, notes
-
-NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 
 SMALL = plain(
     CRFOptions, features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40
@@ -76,15 +70,6 @@ def test_a_header_tells_what_no_word_does() -> None:
     assert with_header.tag(judge).tags.tolist() == judge.tags.tolist()
     without = fitted(train, options).tag(judge).tags
     assert without[:3].tolist() == without[3:].tolist()
-
-
-def test_a_rule_tells_what_no_word_does() -> None:
-    options = replace(SMALL, features=("has_digit",), window=0, streams=("rules[0..1]",))
-    options = replace(options, rules={"CODE": "a.|b.b.", "OTHER": "c."})
-    train = notes("x {a1} c1", "{b2b3} d4", "c5 d6 {a7}", "x y c8")
-    assert fitted(train, options).tag(train).tags.tolist() == train.tags.tolist()
-    judge = notes("y {a4} d1 c2 {b4b5} d1")
-    assert fitted(train, options).tag(judge).tags.tolist() == judge.tags.tolist()
 
 
 def test_a_conjunction_tells_what_its_parts_do_not() -> None:
@@ -140,18 +125,6 @@ def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(
     assert again.confidence.tolist() == actual.confidence.tolist()
 
 
-def test_its_types_may_have_any_order(train: Batch, judge: Batch, pos: CRFOptions) -> None:
-    tagger = fitted(with_pos(train), pos)
-    batch = with_pos(judge)
-    (said,) = batch.streams.values()
-    other = np.where(said.values == 0, 2, NO_VALUE).astype(np.int32)
-    other[0] = 1
-    shuffled = batch.with_streams({"pos": Stream(("unused", "new", "NAME"), other)})
-    expected, actual = tagger.tag(batch).tags, tagger.tag(shuffled).tags
-    assert batch.tags[0] == 0
-    assert actual.tolist() == expected.tolist()
-
-
 def test_a_batch_that_lacks_it_is_an_error_that_names_it(
     train: Batch, judge: Batch, pos: CRFOptions, tmp_path: Path
 ) -> None:
@@ -178,9 +151,6 @@ def test_a_stream_that_only_a_part_of_the_documents_has_is_annotated_for_all(
     assert contents(fitted(mixed, FULL), tmp_path / "mixed") == contents(
         fitted(plain, FULL), tmp_path / "plain"
     )
-    lacking = concatenate([with_pos(train), notes(*NOTES)])
-    with pytest.raises(InputError, match='the notes have no stream "pos"'):
-        fitted(lacking, replace(FULL, streams=("pos",), conjunctions=(), rules={}))
 
 
 @pytest.mark.parametrize("name", ["border", "BOS", "ñ·日本"])
@@ -291,59 +261,6 @@ def test_a_model_keeps_the_rules_that_it_was_trained_with(
             assert other.tag(judge).confidence.tolist() != expected.confidence.tolist()
         assert actual.tags.tolist() == expected.tags.tolist()
         assert actual.confidence.tolist() == expected.confidence.tolist()
-
-
-# Beginning with another model
-
-STREAMLESS = replace(SMALL, window=2)
-OTHERS = {
-    "none": STREAMLESS,
-    "all": replace(FULL, rules={}),
-    "wider": replace(SMALL, window=0, streams=("rules[-3..3]", "header[-1]")),
-    "narrower": replace(SMALL, features=("form[0]", "shape"), window=2, streams=("rules[1]",)),
-}
-
-
-@pytest.mark.parametrize(("first", "then"), [*itertools.permutations(OTHERS, 2)])
-def test_it_begins_with_the_weights_that_the_other_model_has(
-    train: Batch,
-    judge: Batch,
-    first: str,
-    then: str,
-    monkeypatch: pytest.MonkeyPatch,
-    named_weights: NamedWeights,
-) -> None:
-    """By value, place and label, whatever windows and streams both have."""
-    start = fitted(train, OTHERS[first])
-    begun: list[Weights] = []
-    minimise = trainers.minimise
-
-    def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
-        begun.append(evaluate._training.weights_of(begin.copy()))
-        return minimise(evaluate, begin, **{**options, "most": 1})
-
-    monkeypatch.setattr(trainers, "minimise", noted)
-    fitted(train, OTHERS[then], start)
-
-    def by_place(weights: Weights) -> dict[tuple[int, int, int], float]:
-        reach = weights.offsets // 2
-        named = named_weights(weights).items()
-        return {(value, place - reach, label): weight for (value, place, label), weight in named}
-
-    old, new = by_place(start._crf.weights), by_place(begun[0])
-    assert new == {key: old.get(key, 0.0) for key in new}
-    assert np.count_nonzero(list(new.values())) > 20
-    assert begun[0].transition.tolist() == start._crf.weights.transition.tolist()
-
-
-@pytest.mark.parametrize("first", OTHERS)
-def test_wherever_it_begins_it_ends_alike(train: Batch, judge: Batch, first: str) -> None:
-    options = replace(FULL, precision="double", c2=1.0, max_iterations=1000)
-    start = fitted(judge, OTHERS[first])
-    cold, warm = fitted(train, options), fitted(train, options, start)
-    assert warm.training.loss == pytest.approx(cold.training.loss, rel=2e-3)
-    left, right = (model.tag(train, detail="labels") for model in (cold, warm))
-    assert left.marginals == pytest.approx(right.marginals, abs=5e-3)
 
 
 # Models that hold less of their documents

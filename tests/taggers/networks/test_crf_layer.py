@@ -17,9 +17,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
-from taggers.crf.weights import empty_table
-
 keras = pytest.importorskip("keras")
 from keras import ops  # noqa: E402
 
@@ -178,11 +175,8 @@ def assert_as_brute_force(case: Case, dtype: str, close: float) -> None:
 @example(case=Case([0], np.zeros((1, 1, 3)), np.zeros((3, 3)), *np.zeros((2, 3)), np.array([[-2]])))
 def test_all_results_are_those_of_brute_force(case: Case) -> None:
     assert_as_brute_force(case, "float32", 2e-5)
-
-
-@given(case=cases([3]))
-def test_in_double_precision_they_are_exact(case: Case) -> None:
-    assert_as_brute_force(case, "float64", 1e-9)
+    if case.scores.shape[-1] == 3:
+        assert_as_brute_force(case, "float64", 1e-9)
 
 
 def random_case(shape: tuple[int, int, int], *, scale: float = 1.0, spread: float = 1.0) -> Case:
@@ -198,22 +192,6 @@ def random_case(shape: tuple[int, int, int], *, scale: float = 1.0, spread: floa
 def test_a_batch_is_that_of_brute_force() -> None:
     """Also on other backends, see `test_other_backends`."""
     assert_as_brute_force(random_case((4, 5, 3)), "float32", 2e-5)
-
-
-@pytest.mark.parametrize(("scale", "spread"), [(1.0, 1.0), (30.0, 3.0), (3.0, 50.0)])
-def test_paths_and_marginals_are_those_of_the_tagger(scale: float, spread: float) -> None:
-    case = random_case((6, 40, 9), scale=scale, spread=spread)
-    actual = results_of(case)
-    tokens = actual.call[case.mask]
-    table = empty_table(len(tokens) + 2, 1, 9, np.float64)
-    table[2:, 0, :9] = tokens
-    words = np.arange(2, len(tokens) + 2, dtype=np.int32)
-    transitions = case.transitions.astype(np.float32).astype(np.float64)
-    documents = np.cumsum([0, *case.lengths])
-    decoder = ScoreDecoder(transitions, table.dtype)
-    expected = decoder.decode_scores(documents, word_scores(table, words), detail="labels")
-    assert actual.decode[case.mask].tolist() == expected.labels.tolist()
-    assert actual.marginals[case.mask] == pytest.approx(expected.marginals, abs=1e-5)
 
 
 @pytest.mark.parametrize("positions", [1, 2000])

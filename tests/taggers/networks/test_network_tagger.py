@@ -24,11 +24,7 @@ from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.registry import load_tagger
 from tests.taggers.conftest import plain
-
-#: The words of the embedding of `embedding_folder`.
-NAMES = ("ana", "luis", "marta", "joan", "pau", "eva")
-TOWNS = ("vic", "reus", "lleida", "olot", "berga", "girona")
-OTHERS = ("visita", "vive", "en", "con", "el", "la")
+from tests.taggers.networks.conftest import NAMES, OTHERS, TOWNS
 
 SMALL = {
     "units": 8,
@@ -115,14 +111,6 @@ def test_a_saved_model_tags_the_same(trained, tmp_path) -> None:
     for name in (*NAMES, *TOWNS):  # no word can be read in the files
         for path in (tmp_path / "model").iterdir():
             assert name.encode() not in path.read_bytes()
-
-
-def test_a_damaged_model_is_refused(trained, tmp_path) -> None:
-    trained.save(tmp_path)
-    path = tmp_path / "weights-0.npy"
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(InputError, match=r"weights-0\.npy is damaged"):
-        load_tagger(tmp_path)
 
 
 def test_a_warm_start_continues_from_the_weights(trained, embedding_folder) -> None:

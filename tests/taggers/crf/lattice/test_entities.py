@@ -171,17 +171,6 @@ def test_entities_come_in_the_order_of_their_tokens_however_packed(
 
 
 @REALS
-@given(case=cases())
-def test_asking_for_entities_changes_nothing_else(case: Case, real: type) -> None:
-    token, entity = case.decoded(real, "token"), case.decoded(real, "entity")
-    assert token.entities is None
-    assert entity.marginals is None
-    assert entity.labels.tolist() == token.labels.tolist()
-    assert entity.log_probability.tolist() == token.log_probability.tolist()
-    assert entity.chosen.tolist() == token.chosen.tolist()
-
-
-@REALS
 def test_a_long_entity_is_as_probable_as_its_only_path(real: type) -> None:
     """No other path is likely, so that rounding alone takes from 1."""
     number = 5000

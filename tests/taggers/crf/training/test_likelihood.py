@@ -17,7 +17,7 @@ from corpus.batch import Stream
 from taggers.crf.channels import Channel
 from taggers.crf.training import likelihood
 from taggers.crf.training.likelihood import Likelihood
-from taggers.crf.training.training_set import TrainingSet, partial
+from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.features import BEGIN, END, Words, feature
 from taggers.templates import Templates
@@ -261,13 +261,6 @@ def test_a_value_is_seen_in_the_documents_that_have_it(corpus: Corpus) -> None:
     assert {name: number for name, number in actual.items() if number} == dict(seen)
 
 
-@pytest.mark.filterwarnings("error")
-def test_of_a_stream_that_says_nothing_there_is_nothing_to_warn_of() -> None:
-    evaluate = Likelihood(SILENT.training(), 0.1, np.float64)
-    value, _ = evaluate(np.zeros(evaluate.size))
-    assert value == pytest.approx(2 * np.log(2))
-
-
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 @pytest.mark.parametrize("step", [1e3, -1e3])
 @pytest.mark.parametrize("corpus", [PARTIAL, of_words(((0, 0), (1, 1), (0, 0)))])
@@ -277,16 +270,6 @@ def test_huge_weights_give_numbers(corpus: Corpus, step: float, real: type) -> N
         value, gradient = Likelihood(training, 0.1, real)(random_weights(training, step, seed))
         assert np.isfinite(value)
         assert np.isfinite(gradient).all()
-
-
-@given(corpus=corpora(), seed=SEEDS)
-def test_the_l2_norm_adds_its_square_and_twice_the_weights(corpus: Corpus, seed: int) -> None:
-    training = corpus.training()
-    x = random_weights(training, 1.0, seed)
-    plain, gradient = Likelihood(training, 0.0, np.float64)(x)
-    value, regularized = Likelihood(training, 3.0, np.float64)(x)
-    assert value == pytest.approx(plain + 3 * x @ x)
-    assert regularized == pytest.approx(gradient + 6 * x)
 
 
 @given(seed=SEEDS)
@@ -353,10 +336,3 @@ def test_an_evaluation_leaves_nothing_behind() -> None:
     assert again[0] == first[0]
     assert again[1].tolist() == first[1].tolist() == kept.tolist()
     assert x.tolist() == before.tolist()
-
-
-@given(corpus=corpora())
-def test_documents_with_an_unknown_label_are_partial(corpus: Corpus) -> None:
-    training = corpus.training()
-    expected = [any(token[1] < 0 for token in document) for document in corpus.documents]
-    assert partial(training.documents, training.tags).tolist() == expected
