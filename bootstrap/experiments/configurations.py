@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from bootstrap.config.configuration import Configuration, parse_configuration
@@ -115,13 +114,8 @@ def _errors_of(variant: Variant) -> Iterator[None]:
 
 def needs_embeddings(configurations: Iterable[Configuration]) -> bool:
     """Return whether a run of these configurations trains embeddings of its own."""
-    asked: list[Configuration] = []
+    asked: list[bool] = []
     for configuration in configurations:
-
-        def ask(configuration: Configuration = configuration) -> Path | None:
-            asked.append(configuration)
-            return None
-
         for section in configuration.taggers().values():
-            section.options.with_embeddings(ask)
+            section.options.with_embeddings(lambda: asked.append(True))
     return bool(asked)

@@ -53,8 +53,10 @@ def draw_seed(
         If there are too few documents that follow the rules.
     """
     expression = re.compile(options.pattern)
-    matching = np.array([expression.match(each.text) is not None for each in documents], bool)
-    has_entities = np.array([bool(each.spans) for each in documents], bool)
+    matching = np.array(
+        [expression.match(document.text) is not None for document in documents], bool
+    )
+    has_entities = np.array([bool(document.spans) for document in documents], bool)
     number = round(options.documents * options.with_entities)
     rules = [
         (matching & has_entities, number, " with entities"),

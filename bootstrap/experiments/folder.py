@@ -35,8 +35,8 @@ _UNSAFE = re.compile(r"[^\w.=-]+")
 _LOCK = ".lock"
 #: What is in the folder of an experiment. Files of a user may have these names; the lock has not.
 _OWN = ("documents", "runs", "tables", "report.html", "data.parquet", "experiment.toml", _LOCK)
-#: The sections of the plan of an experiment.
-_PLAN = ("splits", "experiment", "data", "variants")
+#: The keys of the plan of an experiment.
+_PLAN = ("documents", "splits", "experiment", "data", "variants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,8 @@ class ExperimentFolder:
 
     def save_plan(self, plan: Plan) -> None:
         """Write the plan of the experiment, when its documents and settings have been checked."""
-        write_atomically(self.plan_file, with_digest(tomli_w.dumps(_described(plan))))
+        tables = {"documents": str(self.documents_folder.absolute()), **_described(plan)}
+        write_atomically(self.plan_file, with_digest(tomli_w.dumps(tables)))
 
     def runs(self) -> Iterator[tuple[str, str, int, Run]]:
         """Yield the variant, the split, the random state and the run of each planned run."""

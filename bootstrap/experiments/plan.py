@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, cast
 
@@ -218,7 +219,7 @@ def _parse_variant(name: str, table: Any, source: Source) -> tuple[Method, bool,
     refuse_unknown(table, (*_VARIANT_KEYS, *SECTIONS, "seed"), source, f"variants.{name}")
     method, uses_grid = table.get("method", METHODS[0]), table.get("grid", True)
     if method not in METHODS:
-        expected = ", ".join(f'"{each}"' for each in METHODS)
+        expected = ", ".join(f'"{known}"' for known in METHODS)
         raise ConfigurationError(
             f"{where} method = {shown(repr(method))}: expected one of {expected}"
         )
@@ -276,7 +277,10 @@ def _axes(
 
 def _variant(name: str, method: Method, tables: Tables, point: _Point, source: Source) -> Variant:
     """Return a variant at a point of the grid."""
-    changed = _merged(tables, _nested(point))
+    changed = dict(tables)
+    for keys, value in point:
+        setting = reduce(lambda inner, key: {key: inner}, reversed(keys), value)
+        changed = _merged(changed, setting)
     if "random_state" in table_of(changed, "loop", source):
         _refuse_common(("loop", "random_state"), source.file)
     settings = ", ".join(f"{'.'.join(keys)}={_text(value)}" for keys, value in point)
@@ -296,17 +300,6 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_text, value))}]"
     return str(value)
-
-
-def _nested(point: _Point) -> dict[str, Any]:
-    """Return the tables that hold the settings of a point."""
-    tables: dict[str, Any] = {}
-    for keys, value in point:
-        table = tables
-        for key in keys[:-1]:
-            table = table.setdefault(key, {})
-        table[keys[-1]] = value
-    return tables
 
 
 def _merged(tables: Tables, others: Tables) -> dict[str, Any]:

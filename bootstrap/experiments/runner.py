@@ -6,28 +6,26 @@ import logging
 import os
 import shutil
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from bootstrap.config.configuration import Configuration
-from bootstrap.config.options import SPLITS
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.preparation import prepare
-from bootstrap.data.splits import read_notes
+from bootstrap.data.splits import problems_for, read_notes
 from bootstrap.execution.processes import KilledError, in_processes
 from bootstrap.experiments.configurations import (
     check_resources,
-    check_variants,
     configuration_of,
     needs_embeddings,
 )
 from bootstrap.experiments.documents import DocumentFiles
 from bootstrap.experiments.folder import ExperimentFolder, is_scored, read_run
 from bootstrap.experiments.plan import Plan, Variant
-from bootstrap.experiments.splits import problems_of, read_splits
+from bootstrap.experiments.splits import read_splits
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import opened_run, refuse_other_configuration, rename_files
@@ -116,11 +114,12 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
         If documents cannot be read, if a configuration is invalid, or if a run was started with
         another configuration.
     """
-    check_variants(plan)
     check_resources(plan)
-    problems = problems_of(plan)
+    problems = problems_for(plan.data)
     splits = read_splits(plan, problems)
-    planner = _Planner(plan, experiment, DocumentFiles(experiment.documents_folder, plan, splits))
+    documents = experiment.documents_folder
+    earlier = Path(experiment.plan()["documents"]) if experiment.has_begun() else documents
+    planner = _Planner(plan, experiment, DocumentFiles(documents, plan, splits), earlier)
     runs = tuple(
         planner.run(variant, split, state)
         for variant in plan.variants
@@ -135,11 +134,12 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
 
 @dataclass(frozen=True, slots=True)
 class _Planner:
-    """Plans the runs of an experiment in its folder."""
+    """Plans the runs of an experiment in its folder; `earlier` is where its documents were."""
 
     plan: Plan
     experiment: ExperimentFolder
     files: DocumentFiles
+    earlier: Path
 
     def run(self, variant: Variant, split: str, random_state: int) -> PlannedRun:
         """Plan a run, and check that its folder, if there is one, has the same configuration."""
@@ -148,10 +148,10 @@ class _Planner:
         configuration = configuration_of(self.plan, variant, files, random_state)
         self._check_budget(variant, split, configuration)
         if run.has_begun():
-            moved = _moved_files(configuration, run, self.experiment.documents_folder.absolute())
-            refuse_other_configuration(run, _with_files(configuration, moved))
-            if moved:
-                rename_files(run, configuration, moved)
+            documents = self.experiment.documents_folder.absolute()
+            if self.earlier != documents:
+                rename_files(run, self.earlier, documents)
+            refuse_other_configuration(run, configuration)
         return PlannedRun(variant, split, run, configuration)
 
     def _check_budget(self, variant: Variant, split: str, configuration: Configuration) -> None:
@@ -180,38 +180,6 @@ class _Planner:
         configuration = configuration_of(self.plan, everything, files, 0)
         folder = self.experiment.embeddings_folder(split)
         return PlannedEmbeddings(split, folder, configuration, self.plan.options.test_text)
-
-
-def _moved_files(configuration: Configuration, run: Run, documents: Path) -> dict[str, str]:
-    """Return the earlier paths of files by their present ones, if the experiment was moved.
-
-    The configuration and the folder of the documents are in the place where they are now.
-    """
-    before = run.configuration()
-    named = [("data", name, getattr(configuration.data, name)) for name in SPLITS]
-    if configuration.active:
-        named.append(("active", "gold", configuration.active.gold))
-    moved = {}
-    for section, key, now in named:
-        then = before.get(section, {}).get(key)
-        if isinstance(then, str) and then != now and Path(now).is_relative_to(documents):
-            inner = Path(now).relative_to(documents).parts
-            if Path(then).parts[-len(inner) :] == inner:
-                moved[now] = then
-    return moved
-
-
-def _with_files(configuration: Configuration, names: Mapping[str, str]) -> Configuration:
-    """Return a configuration with other names of its files."""
-    data, active = configuration.data, configuration.active
-    paths: dict[str, Any] = {
-        name: names.get(getattr(data, name), getattr(data, name)) for name in SPLITS
-    }
-    return replace(
-        configuration,
-        data=replace(data, **paths),
-        active=active and replace(active, gold=names.get(active.gold, active.gold)),
-    )
 
 
 class Message(NamedTuple):

@@ -17,7 +17,6 @@ from bootstrap.data.splits import (
     HELD_OUT_PATIENT,
     HeldOut,
     digest_of,
-    problems_for,
     read_sources,
 )
 from bootstrap.experiments.plan import Plan
@@ -93,11 +92,7 @@ def _without_tested(
 ) -> Documents | None:
     """Return the validation documents that may choose; None if all of them may."""
     tested = _held_out(test)
-    kept = [
-        document
-        for document in validation
-        if digest_of(document) not in tested.digests and document.group not in tested.groups
-    ]
+    kept = [document for document in validation if not _problem_of(document, tested)]
     if len(kept) == len(validation):
         return None
     if not kept:
@@ -126,23 +121,23 @@ def _require_entities(plan: Plan, split: Split) -> None:
             )
 
 
-def problems_of(plan: Plan) -> Problems:
-    """Return an empty list of problems with the rules of an experiment."""
-    return problems_for(plan.data)
-
-
 def _held_out(documents: Documents) -> HeldOut:
-    groups = frozenset(each.group for each in documents if each.group is not None)
+    groups = frozenset(document.group for document in documents if document.group is not None)
     return HeldOut(frozenset(filter(None, map(digest_of, documents))), groups)
+
+
+def _problem_of(document: Document, held_out: HeldOut) -> str | None:
+    """Return why a document is not used beside those that are held out; None if it is."""
+    if digest_of(document) in held_out.digests:
+        return HELD_OUT
+    return HELD_OUT_PATIENT if document.group in held_out.groups else None
 
 
 def _without(documents: Documents, held_out: HeldOut, problems: Problems) -> Iterator[Document]:
     """Yield the documents that may be trained on, and count the others."""
     for document in documents:
-        if digest_of(document) in held_out.digests:
-            problems.count(HELD_OUT)
-        elif document.group in held_out.groups:
-            problems.count(HELD_OUT_PATIENT)
+        if problem := _problem_of(document, held_out):
+            problems.count(problem)
         else:
             yield document
 

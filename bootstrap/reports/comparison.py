@@ -320,33 +320,18 @@ def _in_all_splits(
     return np.concatenate(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class AtDocuments:
-    """The figures of a variant at a number of annotated documents.
-
-    Parameters
-    ----------
-    variant : str
-        Its name.
-    documents : float
-        The mean number of annotated documents, at most the number asked for.
-    f1 : Spread
-        Strict entity F1 of each run at this number; see `RunResult.at`.
-    tokens : float
-        The mean number of tokens annotated by people until then.
-    """
-
-    variant: str
-    documents: float
-    f1: Spread
-    tokens: float
-
-
-def compare_at(results: Sequence[RunResult], numbers: Sequence[int]) -> list[AtDocuments]:
+def compare_at(
+    results: Sequence[RunResult], numbers: Sequence[int]
+) -> list[tuple[str, list[Point]]]:
     """Compare variants at numbers of annotated documents.
 
     A variant has no row for a number if all its runs begin with more documents, or if nothing was
     annotated since the number before.
+
+    Returns
+    -------
+    list of (str, list of Point)
+        The name of a variant, and the model of each run at a number; see `RunResult.at`.
     """
     rows = []
     for variant, runs in by_variant(results).items():
@@ -355,8 +340,5 @@ def compare_at(results: Sequence[RunResult], numbers: Sequence[int]) -> list[AtD
             points = [point for result in runs if (point := result.at(number))]
             if points and points != before:
                 before = points
-                f1 = Spread.from_values([point.counts.f1 for point in points])
-                tokens = float(np.mean([point.tokens for point in points]))
-                documents = float(np.mean([point.documents for point in points]))
-                rows.append(AtDocuments(variant, documents, f1, tokens))
+                rows.append((variant, points))
     return rows

@@ -28,7 +28,7 @@ from bootstrap.reports.figures import (
     one_panel,
     score_axis,
 )
-from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
+from bootstrap.reports.tables import Cell, Column, Estimate, Kind, Table, columns
 
 #: The measures of an iteration: their titles, and how they are computed.
 MEASURES: dict[str, Callable[[Point], float]] = {
@@ -345,56 +345,51 @@ def _steps(results: Sequence[RunResult], axis: str) -> Steps:
     return [[point for point in step if point is not None] for step in zip_longest(*best)]
 
 
+#: A variant and points of its runs, and a column of a table of them.
+_Points = tuple[str, Sequence[Point]]
+_Column = tuple[str, Kind, Callable[[_Points], Cell]]
+
+
+def _mean(figure: Callable[[Point], float]) -> Callable[[_Points], float]:
+    return lambda row: fmean(map(figure, row[1]))
+
+
+def _f1_of(row: _Points) -> Estimate:
+    return Spread.from_values([point.counts.f1 for point in row[1]]).estimate
+
+
+#: The columns of the points of several runs.
+_POINTS: list[_Column] = [
+    ("name", "text", lambda row: row[0]),
+    ("annotated documents", "count", _mean(lambda point: point.documents)),
+    ("annotated tokens", "count", _mean(lambda point: point.tokens)),
+    ("F1", "estimate", _f1_of),
+    ("precision", "score", _mean(lambda point: point.counts.precision)),
+    ("recall", "score", _mean(lambda point: point.counts.recall)),
+]
+
+
 def _scores_table(results: Sequence[RunResult]) -> Table:
-    steps = [
-        (variant, number, step)
-        for variant, runs in by_variant(results).items()
-        for number, step in enumerate(_steps(runs, "iteration"))
+    groups = by_variant(results)
+    steps = [(name, step) for name in groups for step in _steps(groups[name], "iteration")]
+    name, *others = _POINTS
+
+    def reached(row: _Points) -> int:
+        last = max(point.iteration for point in row[1])
+        return sum(point.iteration == last for point in row[1])
+
+    columns: list[_Column] = [
+        name,
+        ("iteration", "count", lambda row: max(point.iteration for point in row[1])),
+        ("runs that reached it", "count", reached),
+        *others,
     ]
-
-    def mean(
-        figure: Callable[[Point], float],
-    ) -> Callable[[tuple[str, int, Sequence[Point]]], float]:
-        return lambda row: fmean(map(figure, row[2]))
-
-    return Table.from_items(
-        "scores",
-        "Scores in each iteration",
-        steps,
-        [
-            ("name", "text", lambda row: row[0]),
-            ("iteration", "count", lambda row: row[1]),
-            (
-                "runs that reached it",
-                "count",
-                lambda row: sum(point.iteration == row[1] for point in row[2]),
-            ),
-            ("annotated documents", "count", mean(lambda point: point.documents)),
-            ("annotated tokens", "count", mean(lambda point: point.tokens)),
-            (
-                "F1",
-                "estimate",
-                lambda row: Spread.from_values([p.counts.f1 for p in row[2]]).estimate,
-            ),
-            ("precision", "score", mean(lambda point: point.counts.precision)),
-            ("recall", "score", mean(lambda point: point.counts.recall)),
-        ],
-    )
+    return Table.from_items("scores", "Scores in each iteration", steps, columns)
 
 
 def _at_table(results: Sequence[RunResult], at_documents: Sequence[int]) -> Table | None:
-    table = Table.from_items(
-        "scores-documents",
-        "Scores by annotated documents",
-        compare_at(results, at_documents),
-        [
-            ("name", "text", lambda row: row.variant),
-            ("annotated documents", "count", lambda row: row.documents),
-            ("annotated tokens", "count", lambda row: row.tokens),
-            ("F1", "estimate", lambda row: row.f1.estimate),
-        ],
-    )
-    return table if table.rows else None
+    rows, title = compare_at(results, at_documents), "Scores by annotated documents"
+    return Table.from_items("scores-documents", title, rows, _POINTS[:4]) if rows else None
 
 
 # Classes

@@ -143,7 +143,7 @@ class RunRecord:
 
         Each half of the documents is scored with the iteration that the other half selected.
         """
-        counts = held_out_counts(self.rows, self.counts)
+        counts = held_out_counts(self.rows, self.counts.__getitem__)
         return RunResult(group, "", None, self.best, self.points, _in_order(counts), self._seconds)
 
     def result_on_test(

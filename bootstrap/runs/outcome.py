@@ -85,8 +85,7 @@ def outcome_of(
     """
     left, right = zip(*(row.halves for row in metrics), strict=True)
     by_left, by_right = _selected_by_halves(metrics)
-    first = baseline or counts_of(0)
-    best = _crossed(counts_of(by_left), counts_of(by_right))
+    first, best = baseline or counts_of(0), held_out_counts(metrics, counts_of)
     return Outcome(
         first=_sum(seed_alone(metrics).halves),
         best=_sum([right[by_left], left[by_right]]),
@@ -97,25 +96,14 @@ def outcome_of(
 
 
 def held_out_counts(
-    metrics: Sequence[IterationMetrics], counts: Sequence[DocumentCounts]
+    metrics: Sequence[IterationMetrics], counts_of: Callable[[int], DocumentCounts]
 ) -> DocumentCounts:
     """Return the counts of a run in each validation document, selected by other documents.
 
     Each half of the documents is scored with the iteration that is the best on the other half. The
-    sum over the documents is `Outcome.best`.
-
-    Parameters
-    ----------
-    metrics : sequence of IterationMetrics
-        The iterations of the run.
-    counts : sequence of DocumentCounts
-        Their counts in the documents.
+    sum over the documents is `Outcome.best`. The parameters are those of `outcome_of`.
     """
-    return _crossed(*(counts[iteration] for iteration in _selected_by_halves(metrics)))
-
-
-def _crossed(left: DocumentCounts, right: DocumentCounts) -> DocumentCounts:
-    """Join the counts of the iterations that each half selected, each in the other half."""
+    left, right = map(counts_of, _selected_by_halves(metrics))
     none = np.zeros((len(left.ids), 3), np.int64)
     is_left = (left.units % 2 == 0)[:, None]
     classes = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import tomli_w
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.preparation import fingerprint
@@ -135,26 +136,23 @@ def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
             )
 
 
-def rename_files(run: Run, configuration: Configuration, names: Mapping[str, str]) -> None:
-    """Write the configuration of a run whose files have been moved, and their names.
+def rename_files(run: Run, before: Path, now: Path) -> None:
+    """Write the description of a run whose files have been moved to another folder with it."""
 
-    Parameters
-    ----------
-    run : Run
-        The run.
-    configuration : Configuration
-        Its configuration, with the present names.
-    names : mapping of str to str
-        The earlier name of each file by its present one.
-    """
-    present = {then: now for now, then in names.items()}
+    def renamed(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: renamed(item) for key, item in value.items()}
+        if isinstance(value, str) and Path(value).is_relative_to(before):
+            return str(now / Path(value).relative_to(before))
+        return value
+
     table = run.data()
-    files = [present.get(name, name) for name in table["file"].to_pylist()]
+    files = pa.array(map(renamed, table["file"].to_pylist()), pa.string())
     column = table.schema.get_field_index("file")
-    renamed = table.set_column(column, table.schema.field(column), pa.array(files, pa.string()))
+    table = table.set_column(column, table.schema.field(column), files)
     # Killed between the two, the run is renamed again.
-    write_atomically(run.data_file, table_bytes(renamed))
-    run.save_configuration(configuration.to_toml())
+    write_atomically(run.data_file, table_bytes(table))
+    run.save_configuration(tomli_w.dumps(renamed(run.configuration())))
 
 
 def _shown(settings: Mapping[str, Any], name: str) -> str:

@@ -17,7 +17,6 @@ from bootstrap.experiments.splits import (
     TESTED,
     Split,
     linked_units,
-    problems_of,
     read_splits,
 )
 from corpus.document import Document, Span
@@ -68,7 +67,7 @@ def splits_of(
         data[name] = path.name
     tables = {"data": data, "experiment": {"folds": folds}, "seed": {"documents": 1}}
     plan = parse_plan(tables, Source("e.toml", folder))
-    return read_splits(plan, problems or problems_of(plan))
+    return read_splits(plan, problems or Problems())
 
 
 def gold(number: int, patients: int, prefix: str = "n") -> list[Document]:

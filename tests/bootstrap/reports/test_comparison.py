@@ -124,12 +124,11 @@ def test_variants_are_compared_at_numbers_of_documents() -> None:
     rng = np.random.default_rng(2)
     early, late = result("early", "l", 0, rng), result("late", "l", 0, rng, documents=140)
     rows = compare_at([early, late], [1000, 100, 149, 150])
-    assert [(row.variant, row.documents) for row in rows] == [
+    assert [(variant, point.documents) for variant, (point,) in rows] == [
         *(("early", number) for number in (100, 150)),
         *(("late", number) for number in (140, 190)),
     ]
-    assert [row.f1.mean for row in rows] == [0.5, early.f1, 0.5, late.f1]
-    assert [row.tokens for row in rows] == [1000, 1500, 1400, 1900]
+    assert [point.counts.f1 for _, (point,) in rows] == [0.5, early.f1, 0.5, late.f1]
 
 
 # Curves
