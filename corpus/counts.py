@@ -19,7 +19,7 @@ from corpus.errors import InputError, shown
 from corpus.patients import PatientSets, patient_key
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
-from corpus.storage.tables import ChangedTableError, read_columns, write_table
+from corpus.storage.tables import read_columns, table_errors_of, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
 
 Int64Array = npt.NDArray[np.int64]
@@ -103,22 +103,13 @@ class WordCounts:
         InputError
             If the file does not exist, is damaged or is not a file of word counts.
         """
-        try:
+        expected = "a file of word counts; expected a file of bootstrap count"
+        with table_errors_of(path, expected, "count the words again"):
             table = read_columns(path, _COLUMNS, optional=_OPTIONAL)
             total = int((table.schema.metadata or {})[_TOTAL])
-            columns = [table[field.name].combine_chunks() for field in _COLUMNS]
-            patients = _patients(table)
-            if [column.type for column in columns] != _COLUMNS.types or any(
-                column.null_count for column in columns
-            ):
-                raise ValueError("columns of other types, or missing values")
-        except ChangedTableError as error:
-            raise InputError(f"{shown(path)} is damaged: {error}; count the words again") from None
-        except (OSError, ValueError, KeyError, pa.ArrowException):
-            raise InputError(
-                f"{shown(path)} is not a file of word counts; expected a file of bootstrap count"
-            ) from None
-        counts = cls(columns[0], columns[1].to_numpy(), columns[2].to_numpy(), total, patients)
+        words, *numbers = (column.combine_chunks() for column in table.columns)
+        occurrences, documents, *patients = (column.to_numpy() for column in numbers)
+        counts = cls(words, occurrences, documents, total, *patients)
         counts._check(path)
         return counts
 
@@ -136,17 +127,6 @@ class WordCounts:
                 f"{shown(self.total)} documents, at least once in each; count again by bootstrap "
                 "count"
             )
-
-
-def _patients(table: pa.Table) -> npt.NDArray[np.int32] | None:
-    """Return the numbers of patients in a file of counts, if it has them."""
-    if _PATIENTS not in table.column_names:
-        return None
-    column = table[_PATIENTS].combine_chunks()
-    if column.type != pa.int32() or column.null_count:
-        raise ValueError("the patients are not numbers")
-    numbers: npt.NDArray[np.int32] = column.to_numpy()
-    return numbers
 
 
 class WordCounter:

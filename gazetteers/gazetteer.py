@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from corpus.errors import InputError, shown
 from corpus.ragged import number_used
 from corpus.storage.atomic import new_file
-from corpus.storage.tables import ChangedTableError, read_columns, write_table
+from corpus.storage.tables import read_columns, table_errors_of, write_table
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(
@@ -139,21 +139,13 @@ class Gazetteer:
         """
         if not path.exists():
             raise InputError(f"{shown(path)} does not exist; expected a gazetteer")
-        try:
+        expected = "a gazetteer; bootstrap gazetteer import creates one from a CSV or TSV file"
+        with table_errors_of(path, expected, "import it again"):
             table = read_columns(path, COLUMNS)
-            columns = [table[field.name].combine_chunks() for field in COLUMNS]
-            if table.schema.types != COLUMNS.types or any(column.null_count for column in columns):
-                raise ValueError("columns of other types, or missing values")
-        except ChangedTableError as error:
-            raise InputError(f"{shown(path)} is damaged: {error}; import it again") from None
-        except (OSError, ValueError, KeyError, pa.ArrowException):
-            raise InputError(
-                f"{shown(path)} is not a gazetteer; bootstrap gazetteer import creates one "
-                "from a CSV or TSV file"
-            ) from None
-        counts = columns[2].to_numpy()
+        terms, classes, counts = (column.combine_chunks() for column in table.columns)
+        counts = counts.to_numpy()
         _check_counts(counts, path)
-        return cls(columns[0], columns[1], counts)
+        return cls(terms, classes, counts)
 
 
 def _check_counts(counts: npt.NDArray[np.int64], path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from corpus.errors import InputError, shown
-from corpus.storage.json_fields import Fields, parse_json
+from corpus.storage.fields import Fields, parse_json
 
 #: The file of the description.
 DESCRIPTION = "model.json"

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -36,7 +36,7 @@ from bootstrap.selection import SelectOptions, strategy_kinds, uses_lists
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files
-from corpus.storage.toml_tables import parse_toml
+from corpus.storage.fields import parse_toml
 from taggers.augmentation import AugmentOptions
 from taggers.options import Capability, Coverage, TaggerOptions
 

@@ -27,8 +27,8 @@ from corpus.storage.atomic import (
     remove_partial,
     write_atomically,
 )
+from corpus.storage.fields import flattened, with_digest
 from corpus.storage.tables import table_bytes
-from corpus.storage.toml_tables import flattened, with_digest
 
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")

@@ -25,8 +25,8 @@ from bootstrap.runs.outcome import gain_lines
 from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
 from corpus.errors import InputError, shown
+from corpus.storage.fields import flattened
 from corpus.storage.manifest import read_manifest
-from corpus.storage.toml_tables import flattened
 
 
 def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:

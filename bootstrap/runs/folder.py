@@ -46,9 +46,9 @@ from bootstrap.self_training.stopping import best_iteration
 from corpus.error_analysis import EntityError
 from corpus.scores import ConfusionCounts
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
+from corpus.storage.fields import with_digest
 from corpus.storage.manifest import manifest_bytes, read_manifest
 from corpus.storage.tables import table_bytes
-from corpus.storage.toml_tables import with_digest
 
 _PACKAGES = (
     "bootstrap-ner",

@@ -10,7 +10,7 @@ from typing import Any, Self
 import msgspec
 
 from corpus.evaluation import ConfusionCounts
-from corpus.storage.toml_tables import flattened
+from corpus.storage.fields import flattened
 from taggers.base import Training
 
 

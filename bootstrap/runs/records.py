@@ -22,8 +22,8 @@ from corpus.errors import InputError
 from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
 from corpus.storage import tables
+from corpus.storage.fields import is_unchanged, parse_toml
 from corpus.storage.tables import ChangedTableError
-from corpus.storage.toml_tables import is_unchanged, parse_toml
 from corpus.tags import UNKNOWN
 
 _COUNTS = ConfusionCounts._fields

@@ -18,8 +18,8 @@ from bootstrap.data.preparation import fingerprint
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
+from corpus.storage.fields import flattened
 from corpus.storage.tables import table_bytes
-from corpus.storage.toml_tables import flattened
 
 
 @contextlib.contextmanager

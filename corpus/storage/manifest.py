@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
-from corpus.storage.json_fields import Fields, read_json
+from corpus.storage.fields import Fields, read_json
 
 FILES, DIGEST = "files", "digest"
 

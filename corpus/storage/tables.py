@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.errors import shown
+from corpus.errors import InputError, shown
 from corpus.storage.unpacking import most_unpacked, unpacking_error
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
     KeyError
         If there is no such column, or several of the name.
     OSError, ValueError, pyarrow.ArrowException
-        If the file cannot be read, or is damaged.
+        If the file cannot be read or is damaged, or a column has another type or missing values.
     """
     if path.exists() and not path.is_file():  # of devices and pipes, some have no end
         raise OSError("not a regular file")
@@ -124,8 +125,32 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
     columns = pa.schema([*columns, *(field for field in optional if field.name in schema.names)])
     schema = pa.schema([schema.field(name) for name in columns.names], schema.metadata)
     if schema.types != columns.types:
-        return schema.remove_metadata().empty_table()
-    return _read(path, schema)
+        raise ValueError("columns of other types")
+    table = _read(path, schema)
+    if any(column.null_count for column in table.columns):
+        raise ValueError("missing values")
+    return table.combine_chunks()
+
+
+@contextmanager
+def table_errors_of(path: Path, expected: str, repair: str) -> Iterator[None]:
+    """Raise an `InputError` for a table that cannot be read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    expected : str
+        What it is not, and how to get one.
+    repair : str
+        What to do if it has changed since it was written.
+    """
+    try:
+        yield
+    except ChangedTableError as error:
+        raise InputError(f"{shown(path)} is damaged: {error}; {repair}") from None
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        raise InputError(f"{shown(path)} is not {expected}") from None
 
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:

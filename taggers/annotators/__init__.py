@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from corpus.batch import Batch, Stream
 from corpus.errors import InputError
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from taggers.annotators.lines import Colons, LineHeaders
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules

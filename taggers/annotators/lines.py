@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import NO_VALUE, Batch, Stream
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from corpus.units import line_numbers
 
 Indices = npt.NDArray[np.int64]

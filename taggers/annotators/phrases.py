@@ -10,7 +10,7 @@ import numpy as np
 
 from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.errors import InputError, shown
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 
 if TYPE_CHECKING:
     from gazetteers.phrases.matcher import PhraseMatcher

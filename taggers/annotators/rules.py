@@ -13,7 +13,7 @@ import regex
 from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.errors import InputError, shown
 from corpus.ragged import ranges_of
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from corpus.tags import touched_tokens
 from corpus.tokens.normalisation import Normalised, normalise_all
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 import msgspec
 
 from corpus.errors import InputError, shown
-from corpus.storage.toml_tables import parse_toml
+from corpus.storage.fields import parse_toml
 from gazetteers.folding import fold
 
 _SHIPPED = "grammar.toml"

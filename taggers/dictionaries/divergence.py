@@ -15,7 +15,7 @@ from corpus.batch import Batch
 from corpus.kernels.hash_index import ABSENT
 from corpus.kernels.hashing import Hashes
 from corpus.storage.arrays import Expected, weights_of_shape
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.base import TrainingError

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from corpus.kernels.hashing import Hashes
 from corpus.storage.arrays import Expected, weights_of_shape
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.dictionaries.divergence import WordDivergence

@@ -17,7 +17,7 @@ from corpus.errors import InputError
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.storage.arrays import array_files
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from taggers.features import Words
 from taggers.model_folder import ModelFiles
 from taggers.networks.vocabulary import (

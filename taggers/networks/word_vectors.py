@@ -14,7 +14,7 @@ from corpus.batch import Batch
 from corpus.kernels.hash_index import ABSENT, Positions
 from corpus.kernels.hashing import MOST_KEY
 from corpus.storage.arrays import array_files, weights_of_shape
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from taggers.embeddings.embedding import find_embeddings, word_hashes
 from taggers.embeddings.listing import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN

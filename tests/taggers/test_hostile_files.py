@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from corpus.errors import InputError
-from corpus.storage.json_fields import LARGEST_FILE
+from corpus.storage.fields import LARGEST_FILE
 from corpus.storage.manifest import digests_of_files, manifest_bytes
 from gazetteers.gazetteer import Gazetteer
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of, write_clusters

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
+from corpus.storage.fields import is_unchanged, parse_toml, with_digest
 from corpus.storage.manifest import digests_of_files, manifest_bytes, read_manifest
-from corpus.storage.toml_tables import is_unchanged, parse_toml, with_digest
 
 _VALUES = st.recursive(
     st.none()

@@ -15,7 +15,7 @@ import pytest
 from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger

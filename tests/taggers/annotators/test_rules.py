@@ -15,7 +15,7 @@ from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import read
-from corpus.storage.json_fields import Fields
+from corpus.storage.fields import Fields
 from corpus.tokens.normalisation import normalise
 from taggers.annotators import Rules
 from taggers.annotators.rules import RULES

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from corpus.errors import InputError
-from corpus.storage.json_fields import Fields, parse_json
+from corpus.storage.fields import Fields, parse_json
 
 FIELDS = Fields(
     {
