@@ -21,20 +21,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from corpus.batch import Batch
+from corpus.document import Span
 from corpus.evaluation import Entities, GoldBatch
 
 MISSED, SPURIOUS, WRONG_CLASS, WRONG_BORDER = "missed", "spurious", "wrong class", "wrong border"
 
 #: The kinds of errors, in the order in which they are reported.
 ERROR_KINDS = (MISSED, SPURIOUS, WRONG_CLASS, WRONG_BORDER)
-
-
-class Mention(NamedTuple):
-    """An entity: half-open offsets in code points, and its class."""
-
-    start: int
-    end: int
-    label: str
 
 
 class EntityError(NamedTuple):
@@ -44,13 +37,13 @@ class EntityError(NamedTuple):
     ----------
     row : int
         The index of the document.
-    gold, predicted : Mention or None
+    gold, predicted : Span or None
         The gold and the predicted entity; None where there is no such entity.
     """
 
     row: int
-    gold: Mention | None
-    predicted: Mention | None
+    gold: Span | None
+    predicted: Span | None
 
     @property
     def kind(self) -> str:
@@ -78,25 +71,21 @@ def entity_errors(gold: GoldBatch | Batch, predicted: Batch) -> list[EntityError
         In the order of the documents; in a document, in the order of offsets.
     """
     entities = gold.entities if isinstance(gold, GoldBatch) else Entities.from_tags(gold)
-    left, right = _mentions(entities), _mentions(Entities.from_tags(predicted))
+    gold_spans, predicted_spans = _spans(entities), _spans(Entities.from_tags(predicted))
     errors = []
-    for row in sorted({*left, *right}):
-        wanted, predicted_here = left.get(row, []), right.get(row, [])
-        if wanted == predicted_here:
-            continue
-        errors += sorted(
-            (EntityError(row, *pair) for pair in pair_mentions(wanted, predicted_here)), key=_place
-        )
+    for row in sorted({*gold_spans, *predicted_spans}):
+        pairs = pair_mentions(gold_spans.get(row, []), predicted_spans.get(row, []))
+        errors += sorted((EntityError(row, *pair) for pair in pairs), key=_place)
     return errors
 
 
-def _mentions(entities: Entities) -> dict[int, list[Mention]]:
+def _spans(entities: Entities) -> dict[int, list[Span]]:
     """Return the entities of each document that has some."""
-    mentions: dict[int, list[Mention]] = {}
+    spans: dict[int, list[Span]] = {}
     columns = (entities.rows, entities.starts, entities.ends, entities.classes)
     for row, start, end, number in zip(*(column.tolist() for column in columns), strict=True):
-        mentions.setdefault(row, []).append(Mention(start, end, entities.names[number]))
-    return mentions
+        spans.setdefault(row, []).append(Span(start, end, entities.names[number]))
+    return spans
 
 
 def _place(error: EntityError) -> tuple[int, int]:
@@ -104,21 +93,21 @@ def _place(error: EntityError) -> tuple[int, int]:
 
 
 def pair_mentions(
-    gold: Sequence[Mention], predicted: Sequence[Mention]
-) -> Iterator[tuple[Mention | None, Mention | None]]:
+    gold: Sequence[Span], predicted: Sequence[Span]
+) -> Iterator[tuple[Span | None, Span | None]]:
     """Yield the pairs of entities that differ, and the entities without a pair.
 
     Parameters
     ----------
-    gold, predicted : sequence of Mention
+    gold, predicted : sequence of Span
         The entities of a document, ordered by offset; those of a side do not overlap.
 
     Yields
     ------
-    (Mention or None, Mention or None)
+    (Span or None, Span or None)
         The gold and the predicted entity; correct entities are left out.
     """
-    paired: set[tuple[bool, Mention]] = set()
+    paired: set[tuple[bool, Span]] = set()
     for left, right in sorted(_overlapping(gold, predicted), key=_preference):
         if (True, left) in paired or (False, right) in paired:
             continue
@@ -129,11 +118,11 @@ def pair_mentions(
     yield from ((None, right) for right in predicted if (False, right) not in paired)
 
 
-def _preference(pair: tuple[Mention, Mention]) -> tuple[bool, bool, int, int, int]:
+def _preference(pair: tuple[Span, Span]) -> tuple[bool, bool, int, int, int]:
     """Return the key by which pairs are sorted, the best first."""
     gold, predicted = pair
     return (
-        gold[:2] != predicted[:2],
+        (gold.start, gold.end) != (predicted.start, predicted.end),
         gold.label != predicted.label,
         -(min(gold.end, predicted.end) - max(gold.start, predicted.start)),
         gold.start,
@@ -141,9 +130,7 @@ def _preference(pair: tuple[Mention, Mention]) -> tuple[bool, bool, int, int, in
     )
 
 
-def _overlapping(
-    gold: Sequence[Mention], predicted: Sequence[Mention]
-) -> Iterator[tuple[Mention, Mention]]:
+def _overlapping(gold: Sequence[Span], predicted: Sequence[Span]) -> Iterator[tuple[Span, Span]]:
     """Yield the pairs of entities that share a character, in one pass over both."""
     left = right = 0
     while left < len(gold) and right < len(predicted):

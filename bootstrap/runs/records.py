@@ -6,7 +6,7 @@ Counts and errors hold no text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.error_analysis import EntityError, Mention
+from corpus.error_analysis import EntityError
 from corpus.errors import InputError
 from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
@@ -268,8 +268,8 @@ def errors_table(errors: Sequence[EntityError], ids: Sequence[str]) -> pa.Table:
                 "row": error.row,
                 "id": ids[error.row],
                 "kind": error.kind,
-                "gold": error.gold._asdict() if error.gold else None,
-                "predicted": error.predicted._asdict() if error.predicted else None,
+                "gold": asdict(error.gold) if error.gold else None,
+                "predicted": asdict(error.predicted) if error.predicted else None,
             }
             for error in errors
         ],
@@ -292,9 +292,7 @@ def load_errors(path: Path) -> list[EntityError]:
 
 
 def _error_from(row: Mapping[str, Any]) -> EntityError:
-    gold, predicted = (
-        Mention(**row[side]) if row[side] else None for side in ("gold", "predicted")
-    )
+    gold, predicted = (Span(**row[side]) if row[side] else None for side in ("gold", "predicted"))
     if gold is None and predicted is None:
         raise ValueError("neither a gold nor a predicted entity")
     return EntityError(row["row"], gold, predicted)

@@ -196,10 +196,8 @@ class _WordTable:
     ) -> _Places:
         self._reserve(len(starts), int(ends[-1] - starts[0]))
         firsts = np.empty(len(starts), np.int64)
-        size = _look_up(
-            codes, starts, ends, self._size, self._slots, self._hashes, self._ends, self._letters,
-            words, firsts,
-        )  # fmt: skip
+        table = (self._slots, self._hashes, self._ends, self._letters)
+        size = _look_up(codes, starts, ends, table, self._size, words, firsts)
         firsts = firsts[: size - self._size]
         self._size = size
         return firsts
@@ -225,22 +223,20 @@ def _grown(array: Array, size: int) -> Array:
 
 
 @compiled(
-    f"{CODE_POINTS}, int64[::1], int64[::1], int64, int32[::1], uint64[::1], int64[::1], "
-    "uint32[::1], int32[::1], int64[::1]"
+    f"{CODE_POINTS}, int64[::1], int64[::1], Tuple((int32[::1], uint64[::1], int64[::1], "
+    "uint32[::1])), int64, int32[::1], int64[::1]"
 )
 def _look_up(
     codes: Array,
     starts: Array,
     ends: Array,
+    table: tuple[Array, Array, Array, Array],
     size: int,
-    slots: Array,
-    hashes: Array,
-    word_ends: Array,
-    letters: Array,
     words: Array,
     firsts: Array,
 ) -> int:
     """Compute the words of tokens, add new words, and return the new number of words."""
+    slots, hashes, word_ends, letters = table
     before = size
     for token in range(len(starts)):
         start, end = starts[token], ends[token]

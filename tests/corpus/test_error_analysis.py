@@ -13,7 +13,6 @@ from corpus.document import Document, Span
 from corpus.error_analysis import (
     ERROR_KINDS,
     EntityError,
-    Mention,
     entity_errors,
     pair_mentions,
 )
@@ -22,26 +21,26 @@ from corpus.evaluation import GoldBatch, score_batches
 WORDS = "Anna Puig Vic Reus Olot Marta Mas Clot"
 
 
-def mentions(draw: st.DrawFn) -> list[Mention]:
+def mentions(draw: st.DrawFn) -> list[Span]:
     """Draw entities that do not overlap, in order."""
     places = sorted(draw(st.sets(st.integers(0, 14), max_size=8)))
     found = []
     for start, following in pairwise([*places, 17]):
         end = draw(st.integers(start + 1, min(following, start + 4)))
-        found.append(Mention(start, end, draw(st.sampled_from("AB"))))
+        found.append(Span(start, end, draw(st.sampled_from("AB"))))
     return found
 
 
 @st.composite
-def sides(draw: st.DrawFn) -> tuple[list[Mention], list[Mention]]:
+def sides(draw: st.DrawFn) -> tuple[list[Span], list[Span]]:
     return mentions(draw), mentions(draw)
 
 
-def paired_one_by_one(gold: list[Mention], predicted: list[Mention]) -> list[object]:
+def paired_one_by_one(gold: list[Span], predicted: list[Span]) -> list[object]:
     """Take the best of all pairs again and again, as the definition says."""
     left, right, found = list(gold), list(predicted), []
 
-    def shared(one: Mention, other: Mention) -> int:
+    def shared(one: Span, other: Span) -> int:
         return len(set(range(one.start, one.end)) & set(range(other.start, other.end)))
 
     while pairs := [(one, other) for one in left for other in right if shared(one, other)]:
@@ -63,7 +62,7 @@ def paired_one_by_one(gold: list[Mention], predicted: list[Mention]) -> list[obj
 
 
 @given(sides())
-def test_pairs_are_those_of_trying_all(both: tuple[list[Mention], list[Mention]]) -> None:
+def test_pairs_are_those_of_trying_all(both: tuple[list[Span], list[Span]]) -> None:
     assert Counter(pair_mentions(*both)) == Counter(paired_one_by_one(*both))
 
 
@@ -106,16 +105,16 @@ def test_the_same_class_is_preferred_to_a_longer_overlap() -> None:
     (border, spurious) = errors_of(
         [document("a", (0, 9, "PERSON"))], [document("a", (0, 4, "PERSON"), (5, 13, "PLACE"))]
     )
-    assert (border.kind, border.gold) == ("wrong border", Mention(0, 9, "PERSON"))
-    assert (spurious.kind, spurious.predicted) == ("spurious", Mention(5, 13, "PLACE"))
+    assert (border.kind, border.gold) == ("wrong border", Span(0, 9, "PERSON"))
+    assert (spurious.kind, spurious.predicted) == ("spurious", Span(5, 13, "PLACE"))
 
 
 @given(st.lists(sides(), max_size=5))
-def test_the_errors_add_up_to_the_scores(drawn: list[tuple[list[Mention], list[Mention]]]) -> None:
+def test_the_errors_add_up_to_the_scores(drawn: list[tuple[list[Span], list[Span]]]) -> None:
     """Each missed, confused or misplaced gold entity is a false negative, and so on."""
     text = "a b c d e f g h i"  # a token in every second character
 
-    def aligned(found: list[Mention], name: str) -> Document:
+    def aligned(found: list[Span], name: str) -> Document:
         spans = {m.start // 2: m for m in found}
         return Document(
             name, text, tuple(Span(2 * at, 2 * at + 1, m.label) for at, m in spans.items())

@@ -229,7 +229,7 @@ def excerpt_of(name: str, error: EntityError, text: str) -> Excerpt:
     first = min(mention.start for mention in known.values())
     last = max(mention.end for mention in known.values())
     start, end = max(first - CONTEXT, 0), min(last + CONTEXT, len(text))
-    cuts = {start, end, *(cut for mention in known.values() for cut in mention[:2])}
+    cuts = {start, end, *(cut for span in known.values() for cut in (span.start, span.end))}
     parts = []
     for left, right in pairwise(sorted(cuts)):
         inside = [name for name, m in known.items() if m.start <= left and right <= m.end]

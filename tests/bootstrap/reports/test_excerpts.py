@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 import bootstrap
 from bootstrap.reports.parts.errors import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
-from corpus.error_analysis import EntityError, Mention
+from corpus.document import Span
+from corpus.error_analysis import EntityError
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
 
 MENTIONS = st.builds(
-    lambda start, length: Mention(start, start + length, "A"),
+    lambda start, length: Span(start, start + length, "A"),
     st.integers(0, 150),
     st.integers(1, 30),
 )
@@ -28,7 +29,7 @@ MENTIONS = st.builds(
 
 @given(st.none() | MENTIONS, st.none() | MENTIONS, st.integers(180, 300))
 def test_the_parts_are_the_text_around_the_error(
-    gold: Mention | None, predicted: Mention | None, length: int
+    gold: Span | None, predicted: Span | None, length: int
 ) -> None:
     if gold is None and predicted is None:
         return

@@ -19,7 +19,7 @@ from bootstrap.runs.records import (
 )
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.error_analysis import EntityError, Mention
+from corpus.error_analysis import EntityError
 from corpus.errors import InputError
 from corpus.evaluation import score
 from corpus.storage.tables import table_bytes
@@ -85,7 +85,7 @@ def test_counts_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
             DocumentCounts.load(path)
 
 
-MENTIONS = st.builds(Mention, st.integers(0, 9), st.integers(10, 20), st.text(max_size=3))
+MENTIONS = st.builds(Span, st.integers(0, 9), st.integers(10, 20), st.text(max_size=3))
 
 
 ERRORS = st.builds(EntityError, st.integers(0, 9), st.none() | MENTIONS, st.none() | MENTIONS)
@@ -110,7 +110,7 @@ def test_errors_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
     path.write_bytes(table_bytes(pa.table({"id": [1]})))
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
         load_errors(path)
-    table = errors_table([EntityError(0, Mention(0, 1, "A"), None)], ["a"])
+    table = errors_table([EntityError(0, Span(0, 1, "A"), None)], ["a"])
     empty = table.set_column(3, "gold", pa.nulls(1, table.schema.field("gold").type))
     path.write_bytes(table_bytes(empty))
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
