@@ -311,8 +311,11 @@ def write(
         spans.
     """
     path, row = _target(target, format)
-    optional = {CONFIDENCE: confidences, SPAN_CONFIDENCES: span_confidences}
-    extra = {name: values for name, values in optional.items() if values is not None}
+    extra: dict[str, Iterable[Any]] = {}
+    if confidences is not None:
+        extra[CONFIDENCE] = map(float, confidences)
+    if span_confidences is not None:
+        extra[SPAN_CONFIDENCES] = (list(map(float, of_spans)) for of_spans in span_confidences)
     for name in extra:
         if name in astuple(columns):
             raise InputError(f"column {name!r} is reserved for confidences: choose another name")
@@ -321,7 +324,7 @@ def write(
             f"the format {row.name} cannot store the confidence of spans: write JSONL or Parquet"
         )
     rows = (
-        Row(document, **dict(zip(extra, values, strict=True)))
+        _row(document, dict(zip(extra, values, strict=True)))
         for document, *values in zip(documents, *extra.values(), strict=True)
     )
     report = WriteReport(keeps=row.keeps)
@@ -334,6 +337,13 @@ def write(
     schema = batches.schema_with(types)
     row.implementation.write(batches.batches_of(rows, types), schema, path, columns, report)
     return report
+
+
+def _row(document: Document, confidences: dict[str, Any]) -> Row:
+    of_spans = confidences.get(SPAN_CONFIDENCES, document.spans)
+    if len(of_spans) != len(document.spans):
+        raise ValueError("expected one confidence for each span of a document")
+    return Row(document, confidences)
 
 
 def write_batches(

@@ -112,10 +112,7 @@ def batch_of(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
         list_array(offsets, pa.array([span.label for span in flat], pa.string())),
     ]
     for name, kind in others_of(schema).items():
-        values = [
-            getattr(row, name) if name in CONFIDENCE_TYPES else row.others[name] for row in rows
-        ]
-        arrays.append(pa.array(values, kind))
+        arrays.append(pa.array([row.others[name] for row in rows], kind))
     return pa.record_batch(arrays, schema=schema)
 
 
@@ -142,20 +139,10 @@ def spans_of(batch: pa.RecordBatch) -> Iterator[tuple[Span, ...]]:
 
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """Yield the documents of a record batch with their additional columns."""
-    types = others_of(batch.schema)
-    others = {name: batch.column(name).to_pylist() for name in types}
-    stored = [
-        others.pop(name) if types.get(name) == kind else None
-        for name, kind in CONFIDENCE_TYPES.items()
-    ]
-    absent = [None] * len(batch)
-    additional = zip(*others.values(), strict=True) if others else ((),) * len(batch)
-    documents = documents_of(batch)
-    confidences = (values or absent for values in stored)
-    for document, confidence, spans, values in zip(
-        documents, *confidences, additional, strict=True
-    ):
-        yield Row(document, confidence, spans, dict(zip(others, values, strict=True)))
+    others = {name: batch.column(name).to_pylist() for name in others_of(batch.schema)}
+    values = zip(*others.values(), strict=True) if others else ((),) * len(batch)
+    for document, of_row in zip(documents_of(batch), values, strict=True):
+        yield Row(document, dict(zip(others, of_row, strict=True)))
 
 
 def conforming(

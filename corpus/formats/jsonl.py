@@ -25,8 +25,6 @@ from corpus.formats.records import (
 )
 from corpus.formats.rows import Row, Rows, WriteReport, checked
 from corpus.formats.sources import (
-    CONFIDENCE,
-    SPAN_CONFIDENCES,
     Columns,
     ReadOptions,
     Source,
@@ -159,10 +157,6 @@ def _record(row: Row, columns: Columns) -> dict[str, Any]:
     }
     if document.group is not None:
         record[columns.group] = document.group
-    if row.confidence is not None:
-        record[CONFIDENCE] = float(row.confidence)
-    if row.span_confidences is not None:
-        record[SPAN_CONFIDENCES] = [float(confidence) for confidence in row.span_confidences]
     return record | {name: storable(value) for name, value in row.others.items()}
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.records import encodable
+from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.formats.table import EVERYTHING, Kept
 from corpus.storage.atomic import new_folder, open_new
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NO_OTHERS: Mapping[str, object] = {}
+_NO_OTHERS: Mapping[str, Any] = {}
 
 #: Errors of file systems for names that exist, and for names that are invalid.
 _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
@@ -34,41 +35,28 @@ class Row:
     ----------
     document : Document
         The document.
-    confidence : float, optional
-        The confidence of a tagger in the document.
-    span_confidences : sequence of float, optional
-        Its confidence in each span.
     others : mapping of str to object
-        The other columns of the source, by name.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of spans and of their confidences differ.
+        The other columns of the source, by name, and the confidences of a tagger: `CONFIDENCE` in
+        the document, and `SPAN_CONFIDENCES` in each span.
     """
 
     document: Document
-    confidence: float | None = None
-    span_confidences: Sequence[float] | None = None
-    others: Mapping[str, object] = field(default_factory=lambda: _NO_OTHERS)
-
-    def __post_init__(self) -> None:
-        confidences = self.span_confidences
-        if confidences is not None and len(confidences) != len(self.document.spans):
-            raise ValueError("expected one confidence for each span of a document")
+    others: Mapping[str, Any] = field(default_factory=lambda: _NO_OTHERS)
 
 
 #: The documents to write.
 Rows = Iterable[Row]
 
-
 #: The loss of a row in a format that does not keep a part of it.
 _LEFT_OUT: dict[Kept, Callable[[Row], int]] = {
     "spans": lambda row: len(row.document.spans),
     "groups": lambda row: row.document.group is not None,
-    "confidences": lambda row: row.confidence is not None,
-    "span confidences": lambda row: len(row.span_confidences or ()),
-    "other columns": lambda row: sum(value is not None for value in row.others.values()),
+    "confidences": lambda row: row.others.get(CONFIDENCE) is not None,
+    "span confidences": lambda row: len(row.others.get(SPAN_CONFIDENCES) or ()),
+    "other columns": lambda row: sum(
+        value is not None and name not in (CONFIDENCE, SPAN_CONFIDENCES)
+        for name, value in row.others.items()
+    ),
 }
 
 

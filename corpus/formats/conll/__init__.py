@@ -20,6 +20,7 @@ from pathlib import Path
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.conll.schemes import (
+    OUTSIDE,
     Scheme,
     Tag,
     detect_scheme,
@@ -56,12 +57,15 @@ class _Layout:
     def columns_of(self, line: str) -> list[str]:
         return line.split("\t") if self.tabs else list(filter(None, line.split(" ")))
 
+    def row_of(self, line: str) -> tuple[str, Tag] | None:
+        """Return the token and the tag of a line; None if it does not have both."""
+        columns = self.columns_of(line)
+        tag = parsed_tag(columns[self.tag]) if len(columns) == self.width else None
+        return None if tag is None else (columns[self.token], tag)
+
     def is_comment(self, line: str) -> bool:
         """Return whether a line is a comment, rather than a number sign with its tag."""
-        if line != "#" and not line.startswith("# "):
-            return False
-        columns = self.columns_of(line)
-        return len(columns) != self.width or parsed_tag(columns[self.tag]) is None
+        return (line == "#" or line.startswith("# ")) and self.row_of(line) is None
 
 
 #: The layout of a file without tokens, which may have a document without any.
@@ -74,10 +78,6 @@ class _Sentence:
 
     comments: dict[str, str] = field(default_factory=dict)
     lines: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def begins_document(self) -> bool:
-        return "id" in self.comments
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
@@ -136,7 +136,7 @@ def _layout_of(path: Path, options: ReadOptions) -> _Layout:
             declared = line.partition(" = ")[2].split()
         if line.strip() and not line.startswith(("#", _SEPARATOR)):
             layout = _columns_layout(line, f"{shown(path)}:{number}", options.columns, declared)
-            tags = _tags(_numbered(path, options.encoding), layout)
+            tags = _tags(path, options.encoding, layout)
             return replace(layout, scheme=detect_scheme(tags, shown(path)))
     return _DEFAULT_LAYOUT
 
@@ -163,16 +163,12 @@ def _columns_layout(line: str, where: str, columns: Columns, declared: list[str]
     return _Layout(tabs, width, token, tag)
 
 
-def _tags(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[tuple[int, Tag | None]]:
+def _tags(path: Path, encoding: str, layout: _Layout) -> Iterator[tuple[int, Tag]]:
     """Yield the tags of a file; lines that have none are reported when they are read."""
-    for number, line in lines:
-        columns = layout.columns_of(line)
-        if not line.strip() or line.startswith(_SEPARATOR):
-            yield number, None
-        elif len(columns) == layout.width:
-            tag = parsed_tag(columns[layout.tag])
-            if tag is not None:
-                yield number, tag
+    for sentence in _sentences(_numbered(path, encoding), layout):
+        rows = ((number, layout.row_of(line)) for number, line in sentence.lines)
+        yield from ((number, row[1]) for number, row in rows if row)
+        yield 0, OUTSIDE
 
 
 def _sentences(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[_Sentence]:
@@ -198,12 +194,10 @@ def _documents_of_sentences(sentences: Iterator[_Sentence]) -> Iterator[list[_Se
     for sentence in sentences:
         if not sentence.lines and not sentence.comments.keys() & {"id", "text"}:
             continue
-        if document and document[0].begins_document and not sentence.begins_document:
-            document.append(sentence)
-            continue
-        if document:
+        if document and ("id" in sentence.comments or "id" not in document[0].comments):
             yield document
-        document = [sentence]
+            document = []
+        document.append(sentence)
     if document:
         yield document
 
@@ -263,22 +257,22 @@ def _rows_of(sentence: _Sentence, layout: _Layout) -> list[tuple[str, Tag]]:
     """Return the token and the tag of each line."""
     rows = []
     for number, line in sentence.lines:
-        columns = layout.columns_of(line)
-        tag = parsed_tag(columns[layout.tag]) if len(columns) == layout.width else None
-        if tag is None or not columns[layout.token]:
+        row = layout.row_of(line)
+        if row is None or not row[0]:
             raise Unreadable(
                 BAD_LINE,
                 f"line {number}: expected {layout.width} columns, in column {layout.token} a token "
                 f"and in column {layout.tag} O or B-, I-, E-, S- with a class",
             )
-        rows.append((columns[layout.token], tag))
+        rows.append(row)
     return rows
 
 
 def _placed(tokens: list[str], comments: dict[str, str]) -> tuple[str, list[tuple[int, int]]]:
     """Return the text of tokens, and the offsets of each, in order."""
     if "text" not in comments:
-        return _joined(tokens)
+        text = " ".join(tokens)
+        return text, _located(text, tokens)
     for text in (_value(comments["text"]), comments["text"]):  # whose quotation marks may be text
         given = comments.get("offsets")
         offsets = _located(text, tokens) if given is None else _given(given)
@@ -290,14 +284,6 @@ def _placed(tokens: list[str], comments: dict[str, str]) -> tuple[str, list[tupl
 def _ascending(offsets: list[tuple[int, int]]) -> bool:
     bounds = [bound for pair in offsets for bound in pair]
     return all(left <= right for left, right in pairwise(bounds))
-
-
-def _joined(tokens: list[str]) -> tuple[str, list[tuple[int, int]]]:
-    offsets, place = [], 0
-    for token in tokens:
-        offsets.append((place, place + len(token)))
-        place += len(token) + 1
-    return " ".join(tokens), offsets
 
 
 def _given(comment: str) -> list[tuple[int, int]]:

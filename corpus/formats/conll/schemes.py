@@ -31,13 +31,13 @@ def parsed_tag(text: str) -> Tag | None:
     return (_PREFIXES.get(match[1], match[1]), match[2]) if match else None
 
 
-def detect_scheme(tags: Iterable[tuple[int, Tag | None]], file: str) -> Scheme:
+def detect_scheme(tags: Iterable[tuple[int, Tag]], file: str) -> Scheme:
     """Detect the scheme of the tags of a file.
 
     Parameters
     ----------
-    tags : iterable of (int, Tag or None)
-        The line and the tag of each token; None between sentences.
+    tags : iterable of (int, Tag)
+        The line and the tag of each token; `OUTSIDE` between sentences.
     file : str
         The name of the file, for messages.
 
@@ -48,8 +48,7 @@ def detect_scheme(tags: Iterable[tuple[int, Tag | None]], file: str) -> Scheme:
     """
     inside = begin = None
     before: Tag = OUTSIDE
-    for line, tag in tags:
-        prefix, label = tag or OUTSIDE
+    for line, (prefix, label) in tags:
         if prefix in ("E", "S"):
             return "BIOES"
         follows = label == before[1]

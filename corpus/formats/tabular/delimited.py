@@ -34,7 +34,15 @@ from corpus.formats.records import (
     spans_of_items,
 )
 from corpus.formats.rows import Row, WriteReport
-from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within, suffix_of
+from corpus.formats.sources import (
+    SPAN_CONFIDENCES,
+    Columns,
+    ReadOptions,
+    Source,
+    files_of,
+    name_within,
+    suffix_of,
+)
 from corpus.formats.tabular.checks import check_names, confidences_of
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 
@@ -161,15 +169,15 @@ def _row(problems: Problems, where: str, record: _Record) -> Row:
     for column in layout.unused:
         problems.unused[column] += 1
     document = Document(name, text, spans, values.get(columns.group) or None)
-    if not layout.others:
-        return Row(document)
     others: dict[str, Any] = {column: values.get(column) or None for column in layout.others}
-    confidence, given = (
-        _confidence(others.pop(column, None), kind, problems)
-        for column, kind in CONFIDENCE_TYPES.items()
-    )
-    confidences = confidences_of(document, given, list(map(span_of, items)), where, problems)
-    return Row(document, confidence, confidences, others)
+    for column in others.keys() & CONFIDENCE_TYPES.keys():
+        others[column] = _confidence(others[column], CONFIDENCE_TYPES[column], problems)
+    if SPAN_CONFIDENCES in others:
+        given = others[SPAN_CONFIDENCES]
+        others[SPAN_CONFIDENCES] = confidences_of(
+            document, given, list(map(span_of, items)), where, problems
+        )
+    return Row(document, others)
 
 
 def _confidence(value: str | None, kind: pa.DataType, problems: Problems) -> Any:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, WriteReport, count_records, write
-from corpus.formats.conll.schemes import detect_scheme, entities_of, parsed_tag
+from corpus.formats.conll.schemes import OUTSIDE, detect_scheme, entities_of, parsed_tag
 from tests.corpus.formats.reading import documents, lenient
 
 
@@ -165,8 +165,8 @@ entities = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("AB")), max_siz
 @given(st.lists(entities, max_size=3), st.sampled_from(["IOB1", "BIO", "BIOES"]))
 @settings(max_examples=60, deadline=None)
 def test_schemes_are_told_apart(sentences: list[list[tuple[int, str]]], scheme: str) -> None:
-    written = [[parsed_tag(tag) for tag in tags_in(scheme, each)] for each in sentences]
-    numbered = [(1, tag) for sentence in written for tag in [*sentence, None]]
+    written = [[parsed_tag(tag) for tag in tags_in(scheme, part)] for part in sentences]
+    numbered = [(1, tag) for sentence in written for tag in [*sentence, OUTSIDE]]
     detected = detect_scheme(numbered, "file")
     for sentence, tags in zip(sentences, written, strict=True):
         expected, place = [], 0
