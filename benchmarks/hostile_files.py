@@ -127,7 +127,7 @@ def use_embedding(folder: Path) -> int:
     """Return how many words an embedding finds, and use its clusters."""
     embedding = Embedding.load(folder)
     found = int((embedding.rows(KNOWN) > 1).sum())
-    embedding.of(KNOWN)
+    embedding.vectors_of(KNOWN)
     embedding.neighbours("de", 5)
     embedding.word_of("de")
     for clustering in clusterings_of(embedding).values():

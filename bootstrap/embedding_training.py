@@ -32,7 +32,7 @@ from corpus.storage.atomic import (
 )
 from corpus.tokens import tokenize
 from taggers.embeddings import training
-from taggers.embeddings.listing import NORMALISATIONS
+from taggers.embeddings.embedding_files import NORMALISATIONS
 from taggers.embeddings.training import BEGUN, Piece, Task, TrainingOptions, write_numbers
 from taggers.features import Words
 

@@ -9,7 +9,7 @@ from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
 from corpus.storage import tables
-from taggers.embeddings.listing import embedding_folders
+from taggers.embeddings.embedding_files import embedding_folders
 from taggers.model_description import DESCRIPTION
 from taggers.model_folder import verify_model
 

@@ -17,7 +17,7 @@ from taggers.annotators import ANNOTATORS
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
 from taggers.embeddings.automatic import AUTO
-from taggers.embeddings.listing import cluster_files
+from taggers.embeddings.embedding_files import cluster_files
 from taggers.features import feature
 from taggers.options import ALL_CAPABILITIES, Capability, Coverage, TaggerOptions, option
 from taggers.templates import Template, Templates

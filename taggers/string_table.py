@@ -33,7 +33,7 @@ class StringTable:
     ends: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, strings: Sequence[str]) -> StringTable:
+    def from_strings(cls, strings: Sequence[str]) -> StringTable:
         """Build a table from strings."""
         encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
         ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))

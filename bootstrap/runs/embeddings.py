@@ -29,7 +29,7 @@ from corpus.errors import Problems
 from corpus.storage.atomic import write_atomically
 from corpus.units import split_documents
 from taggers.embeddings import automatic
-from taggers.embeddings.listing import cluster_files
+from taggers.embeddings.embedding_files import cluster_files
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Literal, Self
 
 from corpus.errors import InputError, shown
 from taggers.embeddings.automatic import AUTO, CLUSTERINGS
-from taggers.embeddings.listing import cluster_files
+from taggers.embeddings.embedding_files import cluster_files
 from taggers.feature_options import PHRASES, FeatureOptions, name_of, without_layout
 from taggers.features import Feature, is_feature
 from taggers.options import ALL_CAPABILITIES, Capability, Coverage, option

@@ -19,8 +19,7 @@ from corpus.storage.arrays import Expected, array_bytes, read_array
 from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import digest_of_content, manifest_bytes, read_manifest
 from taggers.embeddings.embedding import Embedding
-from taggers.embeddings.listing import cluster_files, errors_of
-from taggers.embeddings.vectors import Floats
+from taggers.embeddings.embedding_files import Floats, cluster_files, errors_of
 from taggers.threads import one_thread
 
 Clusters = npt.NDArray[np.int32]

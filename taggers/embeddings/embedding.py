@@ -15,14 +15,16 @@ from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.storage.arrays import Expected, map_array, read_array, write_array
 from corpus.storage.manifest import Manifest, read_fields
-from taggers.embeddings.listing import (
+from taggers.embeddings.embedding_files import (
     DESCRIPTION,
+    FIRST,
     FORMAT,
     NORMALISATIONS,
+    UNKNOWN,
+    Floats,
     embedding_folders,
     errors_of,
 )
-from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
 from taggers.string_table import StringTable
 
@@ -197,7 +199,7 @@ class Embedding:
         codes = self._index.positions(word_hashes(self._normalise(words)))
         return np.where(codes == ABSENT, UNKNOWN, codes + FIRST).astype(np.int32)
 
-    def of(self, types: Sequence[str]) -> Floats:
+    def vectors_of(self, types: Sequence[str]) -> Floats:
         """Return the vectors of words, shape (T, N).
 
         An unknown word has the mean of the vectors of its character n-grams (fastText), or else the
@@ -238,7 +240,7 @@ class Embedding:
         row = int(self.rows([word])[0])
         if row == UNKNOWN and self._parts is None:
             return []
-        vector = self.of([word])[0]
+        vector = self.vectors_of([word])[0]
         vector = vector / max(float(np.linalg.norm(vector)), 1e-12)
         similar = np.concatenate([piece @ vector for piece in self.directions()])
         if row >= FIRST:
@@ -283,7 +285,7 @@ def word_hashes(words: Sequence[str]) -> Hashes:
 
 def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
     """Write the words of an embedding, the most frequent first, and their counts."""
-    names = StringTable.of(words)
+    names = StringTable.from_strings(words)
     write_array(folder / "words.npy", names.text)
     write_array(folder / "word_ends.npy", names.ends)
     write_array(folder / "counts.npy", counts.astype(np.int64))

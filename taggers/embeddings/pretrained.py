@@ -27,8 +27,13 @@ from corpus.storage.arrays import write_array
 from corpus.storage.atomic import new_folder, open_new, refuse_existing
 from corpus.storage.unpacking import LimitedReader, refuse_more_than_memory
 from taggers.embeddings.embedding import Embedding, write_words
-from taggers.embeddings.listing import NORMALISATIONS, checked_name, write_description
-from taggers.embeddings.vectors import Floats, write_vectors
+from taggers.embeddings.embedding_files import (
+    NORMALISATIONS,
+    Floats,
+    checked_name,
+    write_description,
+    write_vectors,
+)
 from taggers.features import Words
 
 Progress = Callable[[int, int], None]

@@ -20,8 +20,7 @@ import numpy.typing as npt
 from corpus.ragged import offsets_of
 from corpus.storage.arrays import write_array
 from corpus.storage.atomic import open_new, publish_folder, replaced_folder, write_atomically
-from taggers.embeddings.listing import write_description
-from taggers.embeddings.vectors import write_vectors
+from taggers.embeddings.embedding_files import write_description, write_vectors
 from taggers.string_table import StringTable
 
 #: The initial and the final learning rate, as in word2vec.
@@ -246,51 +245,22 @@ def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path
         "negative": options.negative,
         "sorted_vocab": 0,
     }
+    ranks = range(len(counts))
     if options.kind == "word2vec":
-        return _word2vec(arguments, counts)
+        from gensim.models.word2vec import Word2Vec  # noqa: PLC0415 - slow to import
+
+        model = Word2Vec(**arguments)
+        model.build_vocab_from_freq(dict(zip(ranks, counts.tolist(), strict=True)))
+        return model
     from gensim.models.fasttext import FastText  # noqa: PLC0415 - slow to import
 
+    # The vectors of its words depend on their letters.
     words = StringTable(np.load(folder / "words.npy"), np.load(folder / "word_ends.npy")).strings()
     parts = {"min_n": SHORTEST_PART, "max_n": LONGEST_PART, "bucket": PLACES}
     model = FastText(**arguments, **parts)
     model.build_vocab_from_freq(dict(zip(words, counts.tolist(), strict=True)))
-    model.wv.key_to_index = {rank: rank for rank in range(len(counts))}
+    model.wv.key_to_index = dict(enumerate(ranks))
     return model
-
-
-def _word2vec(arguments: dict[str, Any], counts: npt.NDArray[np.int64]) -> Any:
-    """Build an untrained model of word2vec.
-
-    gensim stores three objects and two table entries for each word. To save this memory, words are
-    replaced by their ranks, and the tables are computed from the counts.
-    """
-    from gensim.models.word2vec import Word2Vec  # noqa: PLC0415 - slow to import
-
-    model = Word2Vec(**arguments)
-    ranks = range(len(counts))
-    model.wv.key_to_index = model.wv.index_to_key = ranks
-    model.wv.expandos = {"count": counts, "sample_int": sampled(counts, model.sample)}
-    model.cum_table = drawn(counts, model.ns_exponent)
-    model.corpus_total_words = int(counts.sum())
-    model.init_weights()
-    return model
-
-
-def sampled(counts: npt.NDArray[np.int64], sample: float) -> npt.NDArray[np.uint32]:
-    """Compute the probability that a token of each word is kept, scaled to 2^32 - 1."""
-    if not sample:
-        return np.full(len(counts), 2**32 - 1, np.uint32)
-    threshold = sample * counts.sum()
-    kept = (np.sqrt(counts / threshold) + 1) * (threshold / counts)
-    share: npt.NDArray[np.uint32] = (np.minimum(kept, 1.0) * (2**32 - 1)).astype(np.uint32)
-    return share
-
-
-def drawn(counts: npt.NDArray[np.int64], exponent: float) -> npt.NDArray[np.uint32]:
-    """Compute the cumulative probabilities of negative samples, scaled to 2^31 - 1."""
-    sums = np.cumsum(counts.astype(np.float64) ** exponent)
-    table: npt.NDArray[np.uint32] = np.rint(sums / sums[-1] * (2**31 - 1)).astype(np.uint32)
-    return table
 
 
 class _Checkpoint:

@@ -17,7 +17,7 @@ from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.storage.arrays import Expected
 from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
 from taggers.embeddings.embedding import find_embeddings, word_hashes
-from taggers.embeddings.listing import NORMALISATIONS
+from taggers.embeddings.embedding_files import NORMALISATIONS
 from taggers.features import Feature, Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from corpus.errors import InputError
 from taggers.embeddings.automatic import AUTO
-from taggers.embeddings.listing import embedding_folders
+from taggers.embeddings.embedding_files import embedding_folders
 from taggers.feature_options import PHRASES, FeatureOptions, name_of
 from taggers.options import Coverage, option
 from taggers.templates import Templates

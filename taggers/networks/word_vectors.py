@@ -16,8 +16,7 @@ from corpus.kernels.hashing import MOST_KEY
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.storage.fields import Fields
 from taggers.embeddings.embedding import find_embeddings, word_hashes
-from taggers.embeddings.listing import NORMALISATIONS
-from taggers.embeddings.vectors import FIRST, UNKNOWN
+from taggers.embeddings.embedding_files import FIRST, NORMALISATIONS, UNKNOWN
 from taggers.feature_options import vector_coverage
 from taggers.features import Words
 from taggers.keyed_table import KeyedTable

@@ -120,7 +120,7 @@ def test_fasttext_knows_words_by_their_parts(pool: Path, tmp_path: Path, command
     )
     assert done.code == 0, done
     embedding = Embedding.load(tmp_path / "e" / "lower-w5-fasttext")
-    assert not np.allclose(embedding.of(["puigserra"]), embedding.vectors[1])
+    assert not np.allclose(embedding.vectors_of(["puigserra"]), embedding.vectors[1])
     done = command("embed", "show", tmp_path / "e", "puigserra")
     assert "not in the vocabulary; from its character n-grams" in done.out
 

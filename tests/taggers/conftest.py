@@ -12,8 +12,7 @@ from corpus.kernels.hashing import hash_values
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding, write_words
-from taggers.embeddings.listing import write_description
-from taggers.embeddings.vectors import write_vectors
+from taggers.embeddings.embedding_files import write_description, write_vectors
 from taggers.features import Words, feature
 
 #: Weights by the hash of a value, the number of an offset and a label.

@@ -182,7 +182,7 @@ class TrainingSet:
             codes,
             tuple(streams),
             np.concatenate(counter.hashes),
-            StringTable.of(counter.names),
+            StringTable.from_strings(counter.names),
             np.concatenate(counter.patients),
             Pairs.from_matrix(vstack(state, format="csr"), min_frequency),
             transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),

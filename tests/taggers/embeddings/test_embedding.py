@@ -21,13 +21,14 @@ from corpus.errors import InputError
 from corpus.storage.manifest import manifest_bytes
 from taggers.embeddings import embedding as opening
 from taggers.embeddings.embedding import Embedding, Neighbour, find_embeddings
-from taggers.embeddings.listing import (
+from taggers.embeddings.embedding_files import (
+    FIRST,
     NORMALISATIONS,
+    UNKNOWN,
     checked_name,
     cluster_files,
     embedding_folders,
 )
-from taggers.embeddings.vectors import FIRST, UNKNOWN
 from taggers.features import Words
 
 MakeEmbedding = Callable[..., Embedding]
@@ -148,7 +149,7 @@ def test_an_unknown_word_has_the_mean_of_all_vectors(
     by_normalisation: dict[str, Embedding], words: list[str]
 ) -> None:
     embedding = by_normalisation["none"]
-    vectors = embedding.of(words)
+    vectors = embedding.vectors_of(words)
     assert vectors.dtype == np.float32
     assert vectors.shape == (len(words), embedding.dimension)
     mean = embedding.vectors[FIRST:].mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -175,13 +176,13 @@ def test_a_word_never_seen_has_the_vector_that_fasttext_gives_it(
 ) -> None:
     given = {"vectors": fasttext.wv.vectors, "parts": fasttext.wv.vectors_ngrams}
     embedding = opened(words=fasttext.wv.index_to_key, **given)
-    for word, vector in zip(words, embedding.of(words), strict=True):
+    for word, vector in zip(words, embedding.vectors_of(words), strict=True):
         row = row_of(embedding, word)
         expected = fasttext.wv.get_vector(word) if row == UNKNOWN else embedding.vectors[row]
         np.testing.assert_array_equal(vector, expected)
     lower = opened("lower", words=fasttext.wv.index_to_key, **given)
     expected = fasttext.wv.get_vector("oncologia")
-    np.testing.assert_array_equal(lower.of(["ONCOLOGIA"])[0], expected)
+    np.testing.assert_array_equal(lower.vectors_of(["ONCOLOGIA"])[0], expected)
 
 
 # Neighbours

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from taggers.embeddings.listing import NORMALISATIONS
+from taggers.embeddings.embedding_files import NORMALISATIONS
 from taggers.features import Words
 
 ODD = st.sampled_from("ñçÑÇáÀêÏüŀ·Σσςİıßſǅΐ\u01f0J\u0300\u0301\u0302\u0303\u0308\u030c\u0327\n٣²Ⅷ9")

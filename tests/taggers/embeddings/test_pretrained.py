@@ -22,8 +22,8 @@ from corpus.errors import InputError
 from corpus.storage.unpacking import free_memory
 from taggers.embeddings import pretrained
 from taggers.embeddings.embedding import Embedding
+from taggers.embeddings.embedding_files import FIRST
 from taggers.embeddings.pretrained import load_pretrained
-from taggers.embeddings.vectors import FIRST
 
 DIMENSION = 4
 WORDS = ["de", "la", "Núria", "peña", "col·legi", "日本", ",", "12", "a\u00a0b", "\u0301x"]
@@ -216,7 +216,7 @@ def test_models_of_fasttext_are_those_that_gensim_writes(
     assert embedding.names.strings() == by_gensim.index_to_key
     np.testing.assert_array_equal(embedding.vectors[FIRST:], by_gensim.vectors)
     for word in ("hospital", "Nurieta", "日本国"):
-        np.testing.assert_array_equal(embedding.of([word])[0], by_gensim.get_vector(word))
+        np.testing.assert_array_equal(embedding.vectors_of([word])[0], by_gensim.get_vector(word))
 
 
 def test_a_model_of_whole_words_has_no_parts(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from gensim.models.fasttext import ft_ngram_hashes
 from gensim.models.word2vec import MAX_WORDS_IN_BATCH
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from taggers.embeddings import training
 from taggers.embeddings.embedding import Embedding, write_words
@@ -29,16 +28,10 @@ from taggers.embeddings.training import (
     RankedSentences,
     Task,
     TrainingOptions,
-    drawn,
-    sampled,
     train,
     write_numbers,
 )
 
-COUNTS = st.one_of(
-    hnp.arrays(np.int64, st.integers(1, 60), elements=st.integers(1, 60)),
-    hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(1, 10**9)),
-)
 KINDS = ["word2vec", "fasttext"]
 Sentences = list[list[str]]
 
@@ -175,25 +168,6 @@ def test_sentences_are_those_of_a_loop_over_words(
         assert ranked.error is None
 
 
-# What is computed from counts
-
-
-def tables_of_gensim(counts: np.ndarray, sample: float) -> tuple[list[int], list[int]]:
-    model = Word2Vec(vector_size=1, min_count=1, sample=sample, sorted_vocab=0)
-    model.build_vocab_from_freq({str(rank): count for rank, count in enumerate(counts.tolist())})
-    return model.wv.expandos["sample_int"].tolist(), model.cum_table.tolist()
-
-
-@settings(max_examples=30)
-@given(counts=COUNTS, sample=st.sampled_from([0.0, 1e-3, 1e-5, 0.2, 0.9]))
-@example(counts=np.array([1]), sample=1e-3)
-@example(counts=np.array([10**9] * 3), sample=1e-5)
-def test_tables_are_those_of_gensim(counts: np.ndarray, sample: float) -> None:
-    share, sums = tables_of_gensim(counts, sample)
-    assert sampled(counts, sample).tolist() == share
-    assert drawn(counts, 0.75).tolist() == sums
-
-
 # What is trained
 
 
@@ -277,11 +251,9 @@ def test_notes_that_cannot_be_read_are_no_endless_wait(tmp_path: Path) -> None:
 def test_gensim_has_the_internals_that_training_sets() -> None:
     """They are not part of gensim's public interface: pyproject.toml bounds its version."""
     model = Word2Vec([["a", "b"]], min_count=1, vector_size=2)
-    for name in ("cum_table", "corpus_total_words", "ns_exponent", "random", "syn1neg"):
+    for name in ("random", "syn1neg"):
         assert hasattr(model, name), f"gensim {gensim.__version__}: Word2Vec has no {name}"
-    for name in ("key_to_index", "index_to_key", "expandos", "vectors"):
+    for name in ("key_to_index", "vectors"):
         assert hasattr(model.wv, name), f"gensim {gensim.__version__}: KeyedVectors has no {name}"
-    assert {"count", "sample_int"} <= set(model.wv.expandos)
-    assert callable(model.init_weights)
     assert callable(ft_ngram_hashes)
     assert training.LONGEST == MAX_WORDS_IN_BATCH  # gensim leaves out what follows in a sentence

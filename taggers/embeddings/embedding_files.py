@@ -1,15 +1,19 @@
-"""The file layout of embeddings: names, descriptions, normalisations and clusterings."""
+"""The files of embeddings: names, descriptions, vectors, normalisations and clusterings."""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from corpus.errors import InputError, shown
-from corpus.storage.atomic import write_atomically
+from corpus.storage.atomic import open_anew, write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
 from taggers.features import Words
 
@@ -18,6 +22,14 @@ DESCRIPTION = "embedding.json"
 
 #: The version of the files of an embedding.
 FORMAT = 2
+
+Floats = npt.NDArray[np.float32]
+
+#: Rows before those of words: zeros for padding and for positions outside of a document, and the
+#: mean of all vectors for unknown words. `FIRST` is the row of the first word.
+PADDING, UNKNOWN, FIRST = 0, 1, 2
+
+_HEADER = 128  # bytes: as NumPy pads it
 
 #: Normalisations of words before counting and lookup, by name. They determine which spellings share
 #: a vector (paper 003, section 3.1).
@@ -109,3 +121,31 @@ def write_description(
     names = sorted(path.name for path in folder.glob("*.npy"))
     content = manifest_bytes(description, digests_of_files(folder, names))
     write_atomically(folder / DESCRIPTION, content)
+
+
+def write_vectors(path: Path, dimension: int, pieces: Iterable[Floats]) -> None:
+    """Write vectors in NumPy's format, in one pass and without their number in advance.
+
+    Parameters
+    ----------
+    path : Path
+        The file to create.
+    dimension : int
+        Dimension of the vectors, N.
+    pieces : iterable of ndarray, each of shape (words, N)
+        The vectors of consecutive words.
+    """
+    total, number = np.zeros(dimension), 0
+    with open_anew(path) as file:
+        file.seek(_HEADER + FIRST * dimension * 4)
+        for vectors in pieces:
+            file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+            total += vectors.sum(axis=0, dtype=np.float64)
+            number += len(vectors)
+        header = io.BytesIO()
+        layout = {"descr": "<f4", "fortran_order": False, "shape": (number + FIRST, dimension)}
+        np.lib.format.write_array_header_1_0(header, layout)
+        assert header.tell() == _HEADER
+        mean = total / max(number, 1)
+        file.seek(0)
+        file.write(header.getvalue() + np.array([total * 0, mean], "<f4").tobytes())

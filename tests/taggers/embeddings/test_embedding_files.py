@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from taggers.embeddings.vectors import FIRST, PADDING, UNKNOWN, write_vectors
+from taggers.embeddings.embedding_files import FIRST, PADDING, UNKNOWN, write_vectors
 
 
 @settings(max_examples=30)
