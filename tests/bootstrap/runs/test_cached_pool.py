@@ -19,7 +19,7 @@ from bootstrap.self_training.state import RELABEL, State
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from taggers import Tagging, Training
-from tests.bootstrap.looping import Iteration, loop_options, run_loop
+from tests.bootstrap.self_training.looping import Iteration, loop_options, run_loop
 
 GOLD = make_batch([Document("s", "Ana ve", (Span(0, 3, "PERSON"),))], labelled=True)
 

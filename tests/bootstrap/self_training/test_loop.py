@@ -30,7 +30,7 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch
 from taggers import CRFOptions, CRFTagger, Tagging, Training
-from tests.bootstrap.looping import Iteration, loop_options, run_loop, select_options
+from tests.bootstrap.self_training.looping import Iteration, loop_options, run_loop, select_options
 from tests.taggers.conftest import plain
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
@@ -529,7 +529,7 @@ def test_every_reason_is_explained() -> None:
     (*_, untaught) = train(
         Script([1], name_at=None), Pool(1), start=InitialModelSelection(), seed=()
     )
-    of_rounds = {"budget", "candidates", "target", "stable"}  # see test_active_learning.py
+    of_rounds = {"budget", "candidates", "target", "stable"}  # see tests/bootstrap/active_learning
     assert {*found, untaught.stopped} == set(STOPPED) - of_rounds
 
 

@@ -15,13 +15,14 @@ def killed_everywhere(folder: Path, *command: object) -> list[str]:
     list of str
         The names of the folders in which it ended, the undisturbed one last.
     """
+    script = "tests.bootstrap.interruptions.crash_everywhere"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.bootstrap.crash_everywhere", folder, *map(str, command)],
+        [sys.executable, "-m", script, folder, *map(str, command)],
         check=True,
         capture_output=True,
         text=True,
         timeout=1500,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     places = [line.split(": ") for line in done.stdout.splitlines()]
     wrong = [place for place in places[:-1] if place[1] != "99, 0"]

@@ -20,7 +20,7 @@ from corpus.document import Document
 from corpus.formats import write
 from corpus.synthetic import synthetic_notes
 from gazetteers.gazetteer import Gazetteer
-from tests.bootstrap.killing import killed_everywhere
+from tests.bootstrap.interruptions.killing import killed_everywhere
 
 Command = Callable[..., Any]
 Contents = Callable[[Path], dict[str, Any]]

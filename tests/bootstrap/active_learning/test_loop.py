@@ -35,7 +35,7 @@ from corpus.document import Document, Span
 from corpus.formats import write
 from corpus.tags import UNKNOWN
 from taggers import Tagging, Training
-from tests.bootstrap.looping import Iteration, loop_options, run_loop, select_options
+from tests.bootstrap.self_training.looping import Iteration, loop_options, run_loop, select_options
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 SEED = make_batch([Document("s0", "Pac Joan", (Span(4, 8, "PERSON"),))], labelled=True)

@@ -84,9 +84,10 @@ def attempts(
 ) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return what was there before, and what each attempt left; the last was not disturbed."""
     words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
+    script = "tests.bootstrap.interruptions.crash_commands"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.bootstrap.crash_commands", folder, how, prepared, *words],
-        cwd=Path(__file__).parents[2],
+        [sys.executable, "-m", script, folder, how, prepared, *words],
+        cwd=Path(__file__).parents[3],
         check=False,
         capture_output=True,
         text=True,

@@ -16,7 +16,7 @@ import pytest
 
 import bootstrap
 from bootstrap.self_training.state import RELABEL
-from tests.bootstrap.killing import killed_everywhere
+from tests.bootstrap.interruptions.killing import killed_everywhere
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="it looks for processes in /proc"
