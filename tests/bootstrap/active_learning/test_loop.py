@@ -16,7 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import bootstrap
 from bootstrap.active_learning.oracle import GoldOracle
-from bootstrap.active_learning.queries import QUERIES, ActiveOptions
+from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.active_learning.rounds import Rounds
 from bootstrap.config.options import LoopOptions
 from bootstrap.runs.loop_parts import NO_SELECTION, RoundLimits
@@ -442,12 +442,9 @@ def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) ->
         ("active.budget=60", "budget = 60 includes the documents of the seed, of which there are"),
         ("active.budget=5000", "expected at most 260"),
         ("active.budget_tokens=50", "budget_tokens = 50 includes the tokens of the seed"),
-        ("active.query=nearest", 'expected "least_confident"'),
-        ("active.round=0", "expected an integer, at least 1"),
         ("active.candidates=3", "expected at least a round, 20"),
         ("active.gold_columns={ nota = 'x' }", 'gold_columns names a "nota"'),
         ("active.gold=nowhere.jsonl", "nowhere.jsonl"),
-        ("active.rounds=3", 'no key in [active] "rounds"'),
     ],
 )
 def test_mistakes(
@@ -507,21 +504,6 @@ def test_a_check_says_what_a_round_costs(
     assert line.endswith("the budget is enough for 2 rounds")
 
 
-@pytest.mark.slow
-def test_every_query_runs(project: Path, tmp_path: Path) -> None:
-    for name in QUERIES:
-        run = bootstrap.active(
-            project / "config.toml",
-            out=tmp_path / name,
-            jobs=1,
-            active={
-                **{"gold": str(project / "gold.jsonl"), "budget": 75, "round": 15},
-                **{"query": name, "class_share": 0.4, "candidates": 80},
-            },
-        )
-        assert [row.human_documents for row in run.metrics()] == [60, 75]
-
-
 def test_a_committee_of_two_kinds_of_taggers(
     project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
 ) -> None:
@@ -534,21 +516,6 @@ def test_a_committee_of_two_kinds_of_taggers(
     done = command("run", config, "--out", tmp_path / "other", *settings, *members, *committee)
     assert done.code == 2
     assert "[second_tagger] has no effect" in done.err
-
-
-def test_by_default_its_folder_is_another_one_than_that_of_run(
-    project: Path,
-    tmp_path: Path,
-    command: Command,
-    settings: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    few = ("--jobs", 1, "--set", "loop.iterations=0", "--set", "active.budget=80")
-    for name in ("run", "active"):
-        assert command(name, project / "config.toml", *settings, *few).code == 0
-    names = sorted(path.name for path in (tmp_path / "runs").iterdir())
-    assert names == [project.name, f"{project.name}-active"]
 
 
 def test_a_run_is_resumed_by_the_command_that_started_it(

@@ -82,14 +82,6 @@ def test_evaluate_writes_all_figures(
     assert "leak: 1.0000" in done.out
 
 
-def test_evaluate_says_the_same_every_time(
-    judged: tuple[Path, Path], tmp_path: Path, command: Command
-) -> None:
-    for name in ("a.json", "b.json"):
-        assert command("evaluate", *judged, "--json", tmp_path / name).code == 0
-    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-
-
 REPORTS = pytest.mark.parametrize("report", ["figures.json", "f1.png"])
 
 
@@ -103,50 +95,6 @@ def make_report(judged: tuple[Path, Path], finished: Path, command: Command) -> 
         return command("plot", finished, "-o", path)
 
     return make
-
-
-@REPORTS
-def test_a_report_takes_the_place_of_an_earlier_one(
-    report: str, tmp_path: Path, make_report: Callable[..., Any]
-) -> None:
-    path, link = tmp_path / "out" / report, tmp_path / f"latest-{report}"
-    assert make_report(path).code == 0
-    whole = path.read_bytes()
-    path.write_bytes(b"of last week" + whole)
-    link.symlink_to(path)
-    assert make_report(link).code == 0
-    assert (link.readlink(), path.read_bytes()) == (path, whole)
-    assert list(path.parent.iterdir()) == [path]
-
-
-@REPORTS
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [(OSError(28, "No space left on device"), 1), (KeyboardInterrupt(), 130)],
-)
-def test_a_report_that_is_not_written_leaves_the_earlier_one(
-    report: str,
-    error: BaseException,
-    code: int,
-    tmp_path: Path,
-    make_report: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    path = tmp_path / "out" / report
-    path.parent.mkdir()
-    path.write_bytes(b"of last week")
-
-    def fail(descriptor: int) -> None:
-        assert path.read_bytes() == b"of last week"
-        assert len(list(path.parent.iterdir())) == 2  # it is being written beside
-        raise error
-
-    monkeypatch.setattr(os, "fsync", fail)
-    done = make_report(path)
-    assert done.code == code
-    assert len(done.err.splitlines()) == 1
-    assert path.read_bytes() == b"of last week"
-    assert list(path.parent.iterdir()) == [path]
 
 
 @REPORTS

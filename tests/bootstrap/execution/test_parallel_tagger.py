@@ -80,22 +80,6 @@ def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) ->
     assert told[-1] == ("tagging", 501, 501)
 
 
-def test_any_number_of_processes_gives_the_same_tags(
-    trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
-    told: list[tuple[str, int, int]] = []
-    two = ParallelTagger.load(trained.folder, jobs=2, report=lambda *report: told.append(report))
-    for measure in ("probability", "min_marginal"):
-        alone, together = (t.tag(unlabelled, measure=measure) for t in (trained, two))
-        assert alone.labels == together.labels
-        assert alone.tags.dtype == together.tags.dtype
-        assert (alone.tags == together.tags).all()
-        assert (alone.confidence == together.confidence).all()
-    assert [done for _, done, _ in told[:8]] == [64, 128, 192, 256, 320, 384, 448, 501]
-    assert two.tag(unlabelled.slice(0, 0)).confidence.shape == (0,)
-
-
 def test_any_number_of_processes_gives_the_same_details(
     trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,16 +22,14 @@ from bootstrap.selection import (
     initial_strategy_for,
     strategy_for,
 )
-from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE
 from bootstrap.self_training.state import State
-from bootstrap.self_training.stopping import STOPPED, Limits, best_iteration, stagnates
+from bootstrap.self_training.stopping import STOPPED, Limits, stagnates
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch
-from taggers import CRFOptions, CRFTagger, Tagging, Training
+from taggers import Tagging, Training
 from tests.bootstrap.self_training.looping import Iteration, loop_options, run_loop, select_options
-from tests.taggers.conftest import plain
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 VALIDATION = [Document(f"v{i}", "Ana ve", (Span(0, 3, "PERSON"),)) for i in range(10)]
@@ -188,31 +186,6 @@ def test_zero_iterations_are_a_supervised_fit() -> None:
     assert only.counts == (4, 0, 6)
 
 
-def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
-    options = plain(CRFOptions, max_iterations=10)
-    seed = make_batch(SEED, labelled=True)
-    alone = CRFTagger(options).fit(seed, rng=np.random.default_rng([0, 0]))
-    (only,) = run_loop(
-        seed,
-        Pool(2),
-        make_batch(VALIDATION, labelled=True),
-        lambda iteration: CRFTagger(options),
-        nothing,
-        loop_options(iterations=0),
-    )
-    batch = make_batch(VALIDATION, labelled=False)
-    ours, theirs = only.tagger.tag(batch), alone.tag(batch)
-    assert (ours.tags == theirs.tags).all() and (ours.confidence == theirs.confidence).all()
-
-
-@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
-def test_gold_is_in_every_training_set_as_it_was(keep: Any) -> None:
-    script = Script(hits=[1, 2, 3, 4])
-    train(script, Pool(3, 3, 3), loop=loop_options(iterations=3, keep=keep))
-    assert len(script.trained) == 4
-    pseudo(script)  # it looks at the seed in each
-
-
 def test_a_document_of_the_pool_that_is_in_the_seed_does_not_change_it() -> None:
     """The pool holds a seed note; the model tags it in another way."""
     script = Script(hits=[1, 2], name_at=1)
@@ -360,30 +333,6 @@ def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> Non
     assert step.chosen is not None and (step.chosen.batch.tags >= 0).all()
 
 
-def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
-    def confidence(number: int, name: str) -> float:
-        return 0.5 if number == 0 else 0.9 if name in ("u1", "u2") else 0.8
-
-    script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
-    steps = train(
-        script,
-        Pool(2, 2, 2),
-        loop=loop_options(iterations=3, keep="relabel"),
-        select=select_options(measure="probability", proportions=False),
-        start=InitialModelSelection(confidence=0.5, measure="normalised"),
-        seed=(),
-    )
-    assert [ids(batch) for batch in script.trained] == [
-        *([], ["u0", "u1"], ["u1", "u2"], ["u1", "u2"])
-    ]
-    assert [step.tagged for step in steps] == [0, 2, 4, 6]
-    assert [asked[:3] for asked in pool_asked(script)] == [
-        (0, "u0", "normalised"),
-        *((1, f"u{first}", "probability") for first in (0, 2)),
-        *((2, f"u{first}", "probability") for first in (0, 2, 4)),
-    ]
-
-
 def test_relabelling_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
     """There is nothing to train on then."""
     script = Script([1, 2, 3], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
@@ -417,18 +366,6 @@ def test_a_start_that_finds_no_entity_in_the_first_batch_ends_the_run(
     assert [step.tagger.number for step in steps] == [0, 0]
     assert len(script.trained) == 1
     assert {asked[1] for asked in pool_asked(script)} == {"u0"}
-
-
-def test_a_start_ends_where_only_documents_without_entities_are_selected() -> None:
-    """It is sure of the first note, which has no name, and not of the second, which has one."""
-    script = Script(
-        [5, 6],
-        confidence=lambda number, name: 0.9 if name == "u0" else 0.1,
-        name_at=lambda number, name: None if name == "u0" else 0,
-    )
-    steps = train(script, Pool(2, 2), start=InitialModelSelection(confidence=0.5), seed=())
-    assert steps[-1].stopped == "no_entities" and len(script.trained) == 1
-    assert steps[-1].chosen is not None and ids(steps[-1].chosen.batch) == ["u0"]
 
 
 def test_a_start_without_names_goes_on_from_a_seed_with_names() -> None:
@@ -509,11 +446,6 @@ def test_stops_when_the_notes_are_used_up() -> None:
     assert [step.stopped for step in steps] == [None, None, None, "exhausted"]
 
 
-def test_fewer_notes_than_a_batch_are_one_iteration() -> None:
-    steps = train(Script([1, 2]), Pool(3))
-    assert [step.stopped for step in steps] == [None, "exhausted"]
-
-
 def test_without_notes_there_is_the_model_of_the_seed() -> None:
     (only,) = train(Script([1]), Pool())
     assert (only.iteration, only.stopped) == (0, "exhausted")
@@ -578,25 +510,6 @@ def test_an_iteration_says_what_it_did() -> None:
     assert second.step.labelling.selections[0].indices.tolist() == [3, 4]
 
 
-def test_agreement_is_that_of_labels_and_not_of_their_numbers() -> None:
-    """The second model numbers its labels in another way, and has one more class."""
-
-    class Renumbered(Actor):
-        def __init__(self, script: Script, number: int) -> None:
-            super().__init__(script, number)
-            if number:
-                self.labels = ("O", "B-AGE", "I-AGE", "B-PERSON", "I-PERSON")
-
-        def tag(self, batch: Batch, **options: Any) -> Tagging:
-            found = super().tag(batch, **options)
-            shift = np.array([0, 3, 4] if self.number else [0, 1, 2], np.int16)
-            return Tagging(shift[found.tags], self.labels, found.confidence)
-
-    script = Script([10, 10])
-    steps = train(script, Pool(2), tagger_for=lambda iteration: Renumbered(script, iteration))
-    assert [step.agreement for step in steps] == [None, 1.0]
-
-
 def test_each_iteration_draws_from_the_random_state_and_its_number() -> None:
     states = {}
     for state in (0, 1):
@@ -607,30 +520,6 @@ def test_each_iteration_draws_from_the_random_state_and_its_number() -> None:
     train(again, Pool(1, 1))
     assert [found["state"]["state"] for found in again.states] == states[0]
     assert len({*states[0], *states[1]}) == 6
-
-
-def test_proportions_need_a_reference_and_use_it() -> None:
-    """All notes are sure and say one name in three tokens; the reference wants as many empty."""
-    reference_notes = make_batch(
-        [Document("a", "nota 1 hoy", (Span(0, 4, "PERSON"),)), Document("b", "nota 2 hoy")] * 200,
-        labelled=True,
-    )
-    content = content_of(reference_notes, reference_notes.tags, reference_notes.labels, ("PERSON",))
-    step = train(
-        Script([1, 2]),
-        Pool(100),
-        select=select_options(),
-        reference=measured_reference(content, ("PERSON",)),
-    )[1]
-    assert step.chosen is not None
-    assert len(step.chosen.batch) == 10  # no choice is right: the floor
-    assert step.deviation > 1
-
-
-def test_the_best_is_the_earliest_of_the_best() -> None:
-    assert best_iteration([0.5]) == 0
-    assert best_iteration([0.5, 0.7, 0.6, 0.7]) == 1
-    assert best_iteration([0.0, 0.0]) == 0
 
 
 @given(

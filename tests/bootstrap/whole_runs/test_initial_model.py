@@ -253,33 +253,6 @@ def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
         assert not (tmp_path / "run").exists()
 
 
-def test_a_run_is_not_gone_on_with_where_what_is_blocked_has_changed(
-    seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
-) -> None:
-    own = tmp_path / "own.parquet"
-    make_gazetteer(("addison", "x", 1)).save(own)
-    given = settings(
-        *(
-            "initial_model.kind=dictionary",
-            f'initial_model.blocked=["blocking", "{own}"]',
-            "loop.iterations=0",
-        )
-    )
-    arguments = ["run", seedless / "config.toml", "--out", tmp_path / "run", *given]
-    assert command(*arguments).code == 0
-    files = {(row["split"], row["file"]) for row in Run(tmp_path / "run").data().to_pylist()}
-    assert {file for split, file in files if split.startswith("initial_model.")} == {str(own)}
-    assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
-    refused = command(*arguments, "--resume", *settings("initial_model.blocked=[]"))
-    assert refused.code == 2
-    assert "was started with initial_model.blocked = " in refused.err
-    own.unlink()
-    make_gazetteer(("crohn", "x", 1)).save(own)
-    refused = command(*arguments, "--resume")
-    assert refused.code == 2
-    assert f"initial_model.blocked file {own} has changed since the run was started" in refused.err
-
-
 # Seeds beside a start, other trust, other counts
 
 
@@ -303,43 +276,6 @@ def test_a_seed_beside_a_start_is_learned_from_too(
     assert [row.training_documents for row in rows] == [200 + row.selected for row in rows]
     description = json.loads((tmp_path / "run/iterations/001/model/model.json").read_text())
     assert description["labels"] == ["O", "B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"]
-    part = Path(shutil.copytree(tmp_path / "run", tmp_path / "part", symlinks=True))
-    shutil.rmtree(part / "iterations/002")
-    assert command(*arguments, "--out", part, "--resume").code == 0
-    assert contents(part) == contents(tmp_path / "run")
-
-
-def test_where_nothing_is_trusted_the_dictionary_stays_the_model(
-    seedless: Path,
-    tmp_path: Path,
-    make_gazetteer: MakeGazetteer,
-    command: Command,
-    contents: Contents,
-) -> None:
-    """And it is known to be that when the run goes on."""
-    texts = ["rosa y {} sin más", "{} la rosa viene", "{} viene con Martínez", "sin fiebre {}"]
-    pool = [
-        Document(f"u{i}", texts[2 * (i >= 40) + i % 2].format("García" if i % 3 else "tos"))
-        for i in range(80)
-    ]
-    write(pool, tmp_path / "pool.jsonl")
-    names, flowers = tmp_path / "names.parquet", tmp_path / "flowers.parquet"
-    make_gazetteer(*((name, "x", 99) for name in ("garcia", "martinez", "rosa"))).save(names)
-    make_gazetteer(("rosa", "flower", 1)).save(flowers)
-    given = settings(
-        *(
-            "initial_model.kind=dictionary",
-            f'initial_model.names=["{names}"]',
-            f'initial_model.not_names=["{flowers}"]',
-        ),
-        *(f"data.unlabeled={tmp_path / 'pool.jsonl'}", "loop.batch=40", "select.proportions=false"),
-    )
-    arguments = ["run", seedless / "config.toml", "--jobs", 1, *given]
-    done = command(*arguments, "--out", tmp_path / "run")
-    assert done.code == 0, done
-    rows = Run(tmp_path / "run").metrics()
-    assert [row.selected for row in rows] == [0, 0, 40]
-    assert models(tmp_path / "run") == ["dictionary", "dictionary", "crf"]
     part = Path(shutil.copytree(tmp_path / "run", tmp_path / "part", symlinks=True))
     shutil.rmtree(part / "iterations/002")
     assert command(*arguments, "--out", part, "--resume").code == 0
@@ -380,26 +316,6 @@ def test_a_dictionary_of_other_people_ends_the_run_with_a_word(
         assert done.code == 2
         assert message in done.err
         assert len([line for line in done.err.splitlines() if "bootstrap: " in line]) == 1
-
-
-def test_a_dictionary_that_hardly_touches_the_notes_ends_the_run_with_the_reason(
-    kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
-) -> None:
-    """Its first name is in the second batch; there is nothing to train another model on."""
-    make_gazetteer(("martinez", "x", 99)).save(tmp_path / "names.parquet")
-    pool = [Document(f"u{i}", f"nota {i} sin {'Martinez' * (i > 30)}") for i in range(60)]
-    write(pool, tmp_path / "pool.jsonl")
-    given = settings(
-        *(f"initial_model.kind={kind}", f'initial_model.names=["{tmp_path / "names.parquet"}"]'),
-        *(f"data.unlabeled={tmp_path / 'pool.jsonl'}", "loop.batch=30", "select.proportions=false"),
-    )
-    arguments = ("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
-    done = command(*arguments)
-    assert done.code == 0, done
-    assert Run(tmp_path / "run").stopped() == "no_entities"
-    assert "the initial model found no entities to learn from" in done.out
-    assert models(tmp_path / "run") == [kind, kind]
-    assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
 
 
 # Going on

@@ -1,4 +1,4 @@
-"""Runs whose second view and later iterations have other taggers than the first."""
+"""Runs whose second view and later iterations have other taggers, the latter an ensemble."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 
 from bootstrap.inference import find_model
 from bootstrap.runs.folder import Run
+from corpus.formats import write
 from taggers import CRFTagger, load_tagger
+from taggers.ensemble.tagger import EnsembleTagger
 
 Command = Callable[..., Any]
 
@@ -129,3 +131,61 @@ def test_the_best_model_tags_and_has_advice(ended: Path, mixed: Path, command: C
     done = command("tag", ended, mixed / "unlabeled.jsonl", mixed / "tagged.jsonl", "--jobs", 1)
     assert done.code == 0, done
     assert load_tagger(find_model(ended)).labels
+
+
+def test_every_ensemble_has_a_model_of_both_members(ended: Path) -> None:
+    for iteration in ("002", "003"):
+        model = ended / "iterations" / iteration / "model"
+        members = [json.loads((model / f"member-{n}" / "model.json").read_text()) for n in (1, 2)]
+        assert [len(member["options"]["features"]) for member in members] == [2, 1]
+        for path in (model, *model.rglob("*")):
+            assert path.stat().st_mode & 0o077 == 0
+        metrics = json.loads((ended / "iterations" / iteration / "metrics.json").read_text())
+        assert metrics["training"]["iterations"] > 10  # of both members
+
+
+def test_a_run_is_not_resumed_with_other_members(
+    ended: Path, mixed: Path, command: Command
+) -> None:
+    other = ("--set", 'later_tagger.members=[{kind = "crf"}]')
+    done = command("run", mixed / "config.toml", "--out", ended, "--resume", *other)
+    assert done.code == 2
+    assert "was started with later_tagger.members = " in done.err
+
+
+@pytest.fixture
+def ensemble(ended: Path) -> Path:
+    """A model of several members."""
+    return ended / "iterations/003/model"
+
+
+def test_an_ensemble_is_exported(ensemble: Path, tmp_path: Path, command: Command) -> None:
+    done = command("export", ensemble, tmp_path / "model", "--hash-names", "--min-patients", 2)
+    assert done.code == 0, done
+    assert isinstance(load_tagger(find_model(tmp_path / "model")), EnsembleTagger)
+    for path in (tmp_path / "model", *(tmp_path / "model").rglob("*")):
+        assert path.stat().st_mode & 0o077 == 0
+        assert path.is_dir() or b"garc" not in path.read_bytes().lower()
+
+
+def test_a_damaged_member_is_one_line(ensemble: Path, tmp_path: Path, command: Command) -> None:
+    model = Path(shutil.copytree(ensemble, tmp_path / "model"))
+    path = model / "member-2" / "transition.npy"
+    path.write_bytes(path.read_bytes()[:-1] + b"\1")
+    done = command("tag", model, tmp_path / "none.jsonl", tmp_path / "out.jsonl")
+    assert done.code == 2
+    assert f"{path} is damaged" in done.err.replace("\n", " ")
+
+
+@pytest.mark.processes
+def test_notes_are_tagged_over_processes_as_in_one(
+    ensemble: Path, notes: Callable[..., Any], tmp_path: Path, command: Command
+) -> None:
+    write(notes(2600, 7), tmp_path / "notes.jsonl")
+    outputs = []
+    for jobs in (1, 2):
+        target = tmp_path / f"{jobs}.jsonl"
+        assert command("tag", ensemble, tmp_path / "notes.jsonl", target, "--jobs", jobs).code == 0
+        outputs.append(target.read_bytes())
+    assert outputs[0] == outputs[1]
+    assert b"PERSON" in outputs[0]
