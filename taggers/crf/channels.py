@@ -56,57 +56,44 @@ class Channels:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
-        terms = [name for each in templates.conjunctions for name, _ in each.terms]
+        terms = [name for conjunction in templates.conjunctions for name, _ in conjunction.terms]
         names = [name for name in dict.fromkeys(terms) if templates.has_feature(name)]
-        self._words = {name: _FewValued(templates.feature(name)) for name in names}
+        self._words = {name: _WordValues(templates.feature(name)) for name in names}
 
     def from_batch(self, batch: Batch) -> list[Channel]:
         """Return the channels of a batch that has all streams of the templates."""
-        streams = [
-            Channel(each.name, each.offsets, batch.streams[each.name])
-            for each in self._templates.streams
+        channels = [
+            Channel(template.name, template.offsets, batch.streams[template.name])
+            for template in self._templates.streams
         ]
-        if not self._templates.conjunctions:
-            return streams
-        sources = {name: kept.stream(batch) for name, kept in self._words.items()}
-        sources = {**batch.streams, **sources}
-        return streams + [
-            Channel(each.name, (0,), _joined(each, sources, batch.document_offsets))
-            for each in self._templates.conjunctions
-        ]
+        if self._templates.conjunctions:
+            of_words = {name: values.stream(batch) for name, values in self._words.items()}
+            sources = {**batch.streams, **of_words}
+            for conjunction in self._templates.conjunctions:
+                joined = _joined(conjunction, sources, batch.document_offsets)
+                channels.append(Channel(conjunction.name, (0,), joined))
+        return channels
 
 
-class _FewValued:
-    """The cached values of a feature with few values: a number for each word."""
+class _WordValues:
+    """The cached values of a feature."""
 
     def __init__(self, feature: Feature) -> None:
         self._feature = feature
-        self._numbers: dict[str, int] = {}  # of the value of each word
-        self._values: dict[str, int] = {}
-        self._names: list[str] = []  # the values, by their numbers
+        self._values: dict[str, str] = {}  # of each word
 
     def stream(self, batch: Batch) -> Stream:
-        """Return the value of each token's word, numbered among those of the batch."""
-        if len(self._numbers) > _CACHED_WORDS:
-            self._numbers, self._values, self._names = {}, {}, []
-        new = [word for word in batch.vocabulary if word not in self._numbers]
-        values = self._values
+        """Return the value of each token's word."""
+        if len(self._values) > _CACHED_WORDS:
+            self._values = {}
+        new = [word for word in batch.vocabulary if word not in self._values]
         if new:
-            computed = self._feature(Words(new))
-            for value in dict.fromkeys(computed):
-                if value not in values:
-                    values[value] = len(values)
-                    self._names.append(value)
-            self._numbers.update(zip(new, map(values.__getitem__, computed), strict=True))
-        kept = np.fromiter(
-            map(self._numbers.__getitem__, batch.vocabulary), np.int32, len(batch.vocabulary)
-        )
-        used, numbers = np.unique(kept, return_inverse=True)
-        types = tuple(self._names[number] for number in used.tolist())
-        values_of_types = numbers.astype(np.int32)
-        if "" in types:  # the feature has no value for these words
-            values_of_types[values_of_types == types.index("")] = NO_VALUE
-        return Stream(types, values_of_types[batch.word_ids])
+            self._values.update(zip(new, self._feature(Words(new)), strict=True))
+        values = [self._values[word] for word in batch.vocabulary]
+        distinct = filter(None, dict.fromkeys(values))  # "" is no value
+        numbers = {value: number for number, value in enumerate(distinct)}
+        of_words = [numbers.get(value, NO_VALUE) for value in values]
+        return Stream(tuple(numbers), np.array(of_words, np.int32)[batch.word_ids])
 
 
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:

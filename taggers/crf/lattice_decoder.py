@@ -44,16 +44,6 @@ class Decoded:
     marginals: Floats | None
     entities: Floats | None = None
 
-    @classmethod
-    def empty(cls, tokens: int, documents: int, labels: int, detail: Detail) -> Decoded:
-        """Allocate the result for a number of tokens and documents."""
-        return cls(
-            np.zeros(tokens, np.int16),
-            np.zeros(documents),
-            np.zeros(tokens) if detail in {"token", "entity"} else None,
-            np.zeros((tokens, labels)) if detail == "labels" else None,
-        )
-
     def renumbered(self, names: Sequence[str], labels: Sequence[str]) -> Decoded:
         """Return the same for more labels, or for labels in another order.
 
@@ -175,7 +165,13 @@ class ScoreDecoder:
         Decoded
         """
         number = len(documents) - 1
-        decoded = Decoded.empty(int(documents[-1]), number, self._number, detail)
+        tokens = int(documents[-1])
+        decoded = Decoded(
+            np.zeros(tokens, np.int16),
+            np.zeros(number),
+            np.zeros(tokens) if detail in {"token", "entity"} else None,
+            np.zeros((tokens, self._number)) if detail == "labels" else None,
+        )
         packings = lattice.pack(documents, _PACKED)
         largest = max((packing.tokens for packing in packings), default=0)
         buffers = np.empty((2, largest, len(self._padded)), self._real)
@@ -183,12 +179,11 @@ class ScoreDecoder:
         entities = []
         for packing in packings:
             scores, other = buffers[:, : packing.tokens]
-            where = packing.first, packing.lengths, packing.steps
             score(packing, scores)
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(
-                *where, scores, other, self._padded, self._transition, decoded.labels, best
+                *packing.where, scores, other, self._padded, self._transition, decoded.labels, best
             )
             sums = self._transitions.forward(packing, scores, other)
             if detail != "document":
@@ -218,11 +213,10 @@ class ScoreDecoder:
         self._transitions.backward(packing, sums, np.ones(len(sums.log_z)), np.zeros((0, 0)))
         if entities is not None:
             entities.end(packing, sums, self._transitions.exponential)
-        where = packing.first, packing.lengths, packing.steps
         if decoded.chosen is not None:
-            lattice.unpack_chosen(*where, sums.alpha, decoded.labels, decoded.chosen)
+            lattice.unpack_chosen(*packing.where, sums.alpha, decoded.labels, decoded.chosen)
         if decoded.marginals is not None:
-            lattice.unpack(*where, sums.alpha, decoded.marginals)
+            lattice.unpack(*packing.where, sums.alpha, decoded.marginals)
 
 
 def word_scores(
@@ -252,9 +246,10 @@ def word_scores(
     """
 
     def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
-        where = packing.first, packing.lengths, packing.steps
-        lattice.gather(words, *where, table, begin, end, scores)
+        lattice.gather(words, *packing.where, table, begin, end, scores)
         for stream in streams:
-            lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
+            lattice.gather_stream(
+                stream.values, *packing.where, stream.offsets, stream.table, scores
+            )
 
     return score

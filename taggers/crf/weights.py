@@ -7,7 +7,7 @@ therefore summed once for each word type, and gathered for each token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,17 +138,14 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     before = offsets_of(kept)
     held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
     some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
-    return Weights(
-        weights.labels,
-        weights.offsets,
-        weights.hashes[some],
-        weights.names.take(some),
-        weights.patients[some],
-        offsets_of(held[some].reshape(-1)),
-        weights.state_labels[kept],
-        weights.state[kept],
-        weights.transition,
-        weights.key,
+    return replace(
+        weights,
+        hashes=weights.hashes[some],
+        names=weights.names.take(some),
+        patients=weights.patients[some],
+        begins=offsets_of(held[some].reshape(-1)),
+        state_labels=weights.state_labels[kept],
+        state=weights.state[kept],
     )
 
 
@@ -160,25 +157,13 @@ def pair_keys(begins: Indices, labels: npt.NDArray[np.int16], number: int) -> In
 def values_of(types: Sequence[str], templates: Templates) -> list[list[str]]:
     """Compute the value that each feature has for each word."""
     words = Words(types)
-    return [templates.feature(each.name)(words) for each in templates.features]
+    return [templates.feature(template.name)(words) for template in templates.features]
 
 
-def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Hashes:
-    """Compute the hashes of feature values.
-
-    Parameters
-    ----------
-    values : sequence of sequence of str
-        For each feature, the value of each word.
-    features : sequence of str
-        The names of the features.
-
-    Returns
-    -------
-    ndarray of uint64, shape (words, features)
-    """
-    columns = [hash_values(name, column) for name, column in zip(features, values, strict=True)]
-    return np.stack(columns, axis=1)
+def value_hashes(values: Sequence[Sequence[str]], templates: Templates) -> Hashes:
+    """Compute the hashes of what `values_of` returns, shape (words, features)."""
+    columns = zip(templates.features, values, strict=True)
+    return np.stack([hash_values(template.name, column) for template, column in columns], axis=1)
 
 
 def border_hashes() -> Hashes:

@@ -29,8 +29,8 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
-from taggers.privacy.identities import PART, WHOLE, identities
-from taggers.privacy.pruning import AFFIXES, Pruning
+from taggers.privacy.identities import traces_of_values
+from taggers.privacy.pruning import Pruning
 from taggers.string_table import EMPTY
 from taggers.templates import Templates
 from taggers.threads import one_thread
@@ -115,16 +115,7 @@ class WordTypeCRF:
 
         The values of a word are those of features and streams that are the word itself.
         """
-        whole, parts = np.zeros(len(words), bool), np.ones(len(words), bool)
-        some = np.zeros(len(words), bool)
-        for begin in range(0, len(words), _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            for name, values, kinds in identities(words[piece], self.templates):
-                known = self._scores.has(name, values)
-                whole[piece] |= known & (kinds == WHOLE)
-                parts[piece] &= known | (kinds != PART)
-                some[piece] |= kinds == PART
-        return {"features": whole, AFFIXES: parts & some}
+        return traces_of_values(words, self.templates, self._scores.has)
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model: arrays in NumPy's format."""
@@ -164,7 +155,6 @@ class WordScores:
     def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:
         self._weights = weights
         self._templates = templates
-        self._features = [each.name for each in templates.features]
         self._offsets = 2 * templates.window + 1
         self._places = middle(self._offsets, weights.offsets)
         self._value_index = HashIndex(weights.hashes, weights.key)
@@ -206,7 +196,7 @@ class WordScores:
 
     def _compute(self, words: Sequence[str], row: int) -> None:
         """Compute the rows of words, the first of them at index `row`."""
-        hashes = value_hashes(values_of(words, self._templates), self._features)
+        hashes = value_hashes(values_of(words, self._templates), self._templates)
         codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
         self._add(codes, self._rows[row : row + len(words)])
         self._index.update(zip(words, range(row, row + len(words)), strict=True))

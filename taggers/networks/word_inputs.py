@@ -29,13 +29,13 @@ from taggers.networks.vocabulary import (
     vocabulary_of_stream,
 )
 from taggers.networks.word_vectors import WordVectors
-from taggers.privacy.identities import PART, WHOLE, identities
+from taggers.privacy.identities import traces_of_values
 from taggers.privacy.patient_counts import (
     Counts,
     expected_counts,
     patients_of_words,
 )
-from taggers.privacy.pruning import AFFIXES, Pruning
+from taggers.privacy.pruning import Pruning
 from taggers.templates import Template, Templates
 
 #: Rows of a table, and the rows of another one with the same meaning.
@@ -242,17 +242,13 @@ class WordInputs:
         self, words: Sequence[str], templates: Templates
     ) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words are known, as words, as values and as parts of words."""
-        whole, parts = np.zeros(len(words), bool), np.ones(len(words), bool)
-        some = np.zeros(len(words), bool)
         vocabularies = {**self.features, **self.streams}
-        for name, values, kinds in identities(words, templates):
-            known = vocabularies[name].codes(values) != UNKNOWN
-            whole |= known & (kinds == WHOLE)
-            parts &= known | (kinds != PART)
-            some |= kinds == PART
+        values = traces_of_values(
+            words, templates, lambda name, values: vocabularies[name].codes(values) != UNKNOWN
+        )
         vectors = {"vectors": self.vectors.having(words)} if self.vectors.tables else {}
         known = self._numbers(_hashes(words)) != UNKNOWN
-        return {"words": known, "features": whole, AFFIXES: parts & some, **vectors}
+        return {"words": known, **values, **vectors}
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of a model's files: arrays in NumPy's format."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from taggers.feature_options import LAYOUT
 from taggers.features import Words
+from taggers.privacy.pruning import AFFIXES
 from taggers.templates import Templates
 
 #: What a value is: nothing of the word, a part of it that other words have, or the whole word.
@@ -22,7 +23,33 @@ _AFFIX = re.compile("(?:prefix|suffix)([1-9])")
 Kinds = npt.NDArray[np.int8]
 
 
-def identities(
+def traces_of_values(
+    words: Sequence[str],
+    templates: Templates,
+    known: Callable[[str, Sequence[str]], npt.NDArray[np.bool_]],
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which words are known as values of their own, and which by parts that all are known.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words.
+    templates : Templates
+        The features and streams of a model.
+    known : callable
+        Returns which values of a feature or stream the model knows.
+    """
+    whole, some = np.zeros(len(words), bool), np.zeros(len(words), bool)
+    parts = np.ones(len(words), bool)
+    for name, values, kinds in _identities(words, templates):
+        present = known(name, values)
+        whole |= present & (kinds == WHOLE)
+        parts &= present | (kinds != PART)
+        some |= kinds == PART
+    return {"features": whole, AFFIXES: parts & some}
+
+
+def _identities(
     words: Sequence[str], templates: Templates
 ) -> Iterator[tuple[str, list[str], Kinds]]:
     """Yield the values of words by which they can be recognised.

@@ -46,6 +46,11 @@ class Packing:
         return int(self.steps[-1])
 
     @property
+    def where(self) -> tuple[Indices, Indices, Indices]:
+        """The first tokens, the lengths and the steps, as kernels receive them."""
+        return self.first, self.lengths, self.steps
+
+    @property
     def rows(self) -> Indices:
         """The document of each packed token, counted from 0 as in `documents`."""
         return np.arange(self.tokens) - np.repeat(self.steps[:-1], np.diff(self.steps))

@@ -108,7 +108,7 @@ def attributes_of(
         The attributes of each token.
     """
     window, reach, stride = templates.window, templates.reach, training_set.offsets
-    places = [*(each.offsets for each in templates.features), range(-window, window + 1)]
+    places = [*(template.offsets for template in templates.features), range(-window, window + 1)]
     begin, end = len(training_set.codes) - 2, len(training_set.codes) - 1
 
     @functools.lru_cache(1 << 17)  # most tokens are frequent words
@@ -221,8 +221,8 @@ def weights_of_model(model: bytes, training_set: TrainingSet) -> Floats:
 def _numbers(data: bytes, start: int, number: int) -> npt.NDArray[np.int64]:
     """Read the numbers in a table of strings (a constant quark database), in order of their ids."""
     offset = _STRINGS.unpack_from(data, start)[5]
-    found = []
+    numbers = []
     for place in np.frombuffer(data, "<u4", number, start + offset).tolist():
         begin = start + place + 8
-        found.append(int(data[begin : data.index(b"\0", begin)]))
-    return np.array(found, np.int64)
+        numbers.append(int(data[begin : data.index(b"\0", begin)]))
+    return np.array(numbers, np.int64)

@@ -99,9 +99,9 @@ def count_pairs(
         columns.append(by_value.coords[1])
         counts.append(by_value.data)
     where = np.concatenate(rows), np.concatenate(columns)
-    found = csr_array((np.concatenate(counts), where), shape=(values * stride, labels))
-    found.sort_indices()
-    return found
+    pairs = csr_array((np.concatenate(counts), where), shape=(values * stride, labels))
+    pairs.sort_indices()
+    return pairs
 
 
 def _counted(

@@ -149,9 +149,9 @@ def _carried_over(
     value, place = np.divmod(owners_of(pairs.begins), offsets)
     place += (old.offsets - offsets) // 2
     label = number[pairs.labels]
-    found = (codes[value] >= 0) & (place >= 0) & (place < old.offsets) & (label >= 0)
+    known = (codes[value] >= 0) & (place >= 0) & (place < old.offsets) & (label >= 0)
     keys = (codes[value] * old.offsets + place) * old.labels + label
     have = pair_keys(old.begins, old.state_labels, old.labels)
     at = np.searchsorted(have, keys)
-    found &= np.append(have, -1)[at] == keys
-    return np.where(found, np.append(old.state, 0.0)[at], 0.0)
+    known &= np.append(have, -1)[at] == keys
+    return np.where(known, np.append(old.state, 0.0)[at], 0.0)

@@ -122,59 +122,23 @@ class TrainingSet:
         known = np.unique(train.tags[train.tags >= 0])
         number = np.full(len(train.labels) + 1, -1, np.int16)  # the last element is that of tag -1
         number[known] = np.arange(len(known), dtype=np.int16)
-        labels = tuple(train.labels[label] for label in known.tolist())
-        training_set = cls.from_arrays(
-            train.word_ids,
-            train.vocabulary,
-            kernel_array(train.document_offsets),
-            number[train.tags],
-            np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
-            templates=templates,
-            channels=Channels(templates).from_batch(train),
-            labels=len(labels),
-            min_frequency=min_frequency,
-            patients=patient_numbers(train),
-        )
-        return training_set, labels
-
-    @classmethod
-    def from_arrays(
-        cls,
-        words: Codes,
-        types: tuple[str, ...],
-        documents: Indices,
-        tags: npt.NDArray[np.int16],
-        weights: Floats,
-        *,
-        templates: Templates,
-        channels: Sequence[Channel] = (),
-        labels: int,
-        min_frequency: float = 0.0,
-        patients: Indices | None = None,
-    ) -> TrainingSet:
-        """Build a training set: number the feature values of words and streams, and count them.
-
-        `patients` are those of the documents (see `corpus.patients.patient_numbers`); by default,
-        each document is that of another patient.
-        """
+        tags, documents = number[train.tags], kernel_array(train.document_offsets)
+        weights = np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64)
         # Words are sorted by frequency and then by hash, so that the training set does not depend
         # on the order of the vocabulary.
-        counts = np.bincount(words, minlength=len(types))
-        order = np.lexsort((hash_values("word", types), -counts))
-        words = _ranks(order)[words]
-        frequent_first = [types[word] for word in order.tolist()]
-        if patients is None:
-            patients = np.arange(len(documents) - 1)
-        counter = _Counter(documents, patients, tags, labels, templates)
-        codes, counts = counter.words(words, frequent_first)
+        counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
+        order = np.lexsort((hash_values("word", train.vocabulary), -counts))
+        words = _ranks(order)[train.word_ids]
+        counter = _Counter(train, tags, len(known), templates)
+        codes, counts = counter.words(words, [train.vocabulary[word] for word in order.tolist()])
         state, streams = [counts], []
-        for channel in channels:
-            if not (channel.stream.values >= 0).any():
-                continue
-            stream, counts = counter.stream(channel)
-            streams.append(stream)
-            state.append(counts)
-        return cls(
+        for channel in Channels(templates).from_batch(train):
+            if (channel.stream.values >= 0).any():
+                stream, counts = counter.stream(channel)
+                streams.append(stream)
+                state.append(counts)
+        complete = np.where(partial(documents, tags), 0.0, weights)
+        training_set = cls(
             words,
             documents,
             tags,
@@ -185,11 +149,12 @@ class TrainingSet:
             StringTable.from_strings(counter.names),
             np.concatenate(counter.patients),
             Pairs.from_matrix(vstack(state, format="csr"), min_frequency),
-            transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),
+            transitions(documents, tags, complete, len(known)),
             templates.window,
             templates.reach,
-            labels,
+            len(known),
         )
+        return training_set, tuple(train.labels[label] for label in known.tolist())
 
     def weights_of(self, x: Floats) -> Weights:
         """Return the weights of a parameter vector of `Likelihood`."""
@@ -211,17 +176,13 @@ class _Counter:
     """A counter that numbers the values of features and streams, and counts them with labels."""
 
     def __init__(
-        self,
-        documents: Indices,
-        patients: Indices,
-        tags: npt.NDArray[np.int16],
-        labels: int,
-        templates: Templates,
+        self, train: Batch, tags: npt.NDArray[np.int16], labels: int, templates: Templates
     ) -> None:
         self.hashes: list[Hashes] = []
         self.names: list[str] = []
         self.patients: list[Counts] = []
-        self._owned = documents, patients
+        documents = kernel_array(train.document_offsets)
+        self._owned = documents, patient_numbers(train)
         self._tagged = documents, tags
         self._templates = templates
         self._labels = labels
@@ -231,12 +192,10 @@ class _Counter:
         """Count the feature values of words, and the positions before and after documents."""
         templates = self._templates
         values = values_of(types, templates)
-        codes = self._coded(
-            value_hashes(values, [each.name for each in templates.features]), values
-        )
+        codes = self._coded(value_hashes(values, templates), values)
         number = len(self.names)
         window = range(-templates.window, templates.window + 1)
-        offsets = [*(each.offsets for each in templates.features), window]
+        offsets = [*(template.offsets for template in templates.features), window]
         counts = count_pairs(
             words, *self._tagged, codes, offsets, shape=(number, self._stride, self._labels)
         )
@@ -267,7 +226,7 @@ class _Counter:
     def _coded(self, hashes: Hashes, values: Sequence[Sequence[str]]) -> Codes:
         """Assign numbers to the values of features, and to the ends of documents."""
         types = len(hashes)
-        features = [each.name for each in self._templates.features]
+        features = [template.name for template in self._templates.features]
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
         for column, name in enumerate(features):
             # Numbered in the order of words, so that values of frequent words are close in memory.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from corpus.batch import Batch, make_batch
@@ -36,6 +38,28 @@ def marked(name: str, text: str) -> Document:
 def notes(*texts: str, labelled: bool = True) -> Batch:
     documents = [marked(str(number), text) for number, text in enumerate(texts)]
     return make_batch(documents, labelled=labelled, classes=["PERSON", "LOCATION"])
+
+
+def batch_of_words(
+    documents: Sequence[Sequence[str]], types: Sequence[str] = (), **columns: Any
+) -> Batch:
+    """Make a batch of words as they are, whatever tokens a text would have."""
+    tokens = [word for document in documents for word in document]
+    vocabulary = tuple(dict.fromkeys([*types, *tokens]))
+    words = np.array([vocabulary.index(word) for word in tokens], np.int32)
+    nothing = pa.array([""] * len(documents), pa.large_string())
+    columns = {"tags": np.full(len(words), -1, np.int16), "labels": (), **columns}
+    return Batch(
+        ids=pa.array(map(str, range(len(documents))), pa.large_string()),
+        texts=nothing,
+        groups=nothing,
+        vocabulary=vocabulary,
+        word_ids=words,
+        starts=np.zeros_like(words),
+        ends=np.zeros_like(words),
+        document_offsets=np.cumsum([0, *map(len, documents)], dtype=np.int64),
+        **columns,
+    )
 
 
 def word_list(name: str, words: list[str], group: str | None = None) -> Document:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from taggers.crf import channels as channels_module
 from taggers.crf.channels import Channels
 from taggers.features import Words, feature, is_feature
 from taggers.templates import Templates
+from tests.taggers.crf.conftest import batch_of_words
 
 Documents = list[list[tuple[str, str | None]]]  # words, and what a stream says of them
 
@@ -30,24 +30,10 @@ TERMS = st.lists(st.tuples(NAMES, st.integers(-2, 2)), min_size=2, max_size=4)
 
 
 def batch_of(documents: Documents) -> Batch:
-    """Make a batch of words as they are, whatever tokens a text would have."""
-    tokens = [token for document in documents for token in document]
-    types = tuple(dict.fromkeys(word for word, _ in tokens))
-    strings = pa.array([""] * len(documents), pa.large_string())
-    words = np.array([types.index(word) for word, _ in tokens], np.int32)
-    return Batch(
-        ids=strings,
-        texts=strings,
-        groups=strings,
-        vocabulary=types,
-        word_ids=words,
-        starts=np.zeros_like(words),
-        ends=np.zeros_like(words),
-        document_offsets=np.cumsum([0, *map(len, documents)], dtype=np.int64),
-        tags=np.full(len(words), -1, np.int16),
-        labels=(),
-        streams={"said": Stream.from_values([value for _, value in tokens])},
-    )
+    """Make a batch of words and of what a stream says of them."""
+    said = Stream.from_values([value for document in documents for _, value in document])
+    words = [[word for word, _ in document] for document in documents]
+    return batch_of_words(words, streams={"said": said})
 
 
 def channels_of(terms: Sequence[tuple[str, int]], *more: Sequence[tuple[str, int]]) -> Channels:

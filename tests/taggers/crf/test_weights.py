@@ -142,7 +142,8 @@ def test_weights_go_over_by_value_offset_and_label(
 
 
 def hashes_of(words: list[str], features: list[str]) -> Any:
-    return value_hashes(values_of(words, Templates.parse(features, 0)), features)
+    templates = Templates.parse(features, 0)
+    return value_hashes(values_of(words, templates), templates)
 
 
 def test_hashes_of_values_are_those_of_each_feature() -> None:

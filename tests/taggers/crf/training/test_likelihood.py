@@ -14,14 +14,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from corpus.batch import Stream
-from taggers.crf.channels import Channel
 from taggers.crf.training import likelihood
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.features import BEGIN, END, Words, feature
 from taggers.templates import Templates
-from tests.taggers.crf.conftest import every_path
+from tests.taggers.crf.conftest import batch_of_words, every_path
 
 TYPES = ("a", "A", "Aa", "b", "unused")
 SAID = ("x", "y")
@@ -47,25 +46,21 @@ class Corpus:
 
     def training(self, **options: Any) -> TrainingSet:
         tokens = [token for document in self.documents for token in document]
-        channels = [
-            Channel(
-                stream.name,
-                stream.offsets,
-                Stream.from_values([said(token, stream.name) for token in tokens]),
-            )
+        streams = {
+            stream.name: Stream.from_values([said(token, stream.name) for token in tokens])
             for stream in self.templates.streams
-        ]
-        return TrainingSet.from_arrays(
-            np.array([token[0] for token in tokens], np.int32),
+        }
+        batch = batch_of_words(
+            [[TYPES[token[0]] for token in document] for document in self.documents],
             TYPES,
-            np.cumsum([0, *map(len, self.documents)], dtype=np.int64),
-            np.array([token[1] for token in tokens], np.int16),
-            np.array(self.weights, np.float64),
-            templates=self.templates,
-            channels=channels,
-            labels=self.labels,
-            **options,
+            tags=np.array([token[1] for token in tokens], np.int16),
+            labels=("O", "B-A", "I-A")[: self.labels],
+            weights=np.array(self.weights, np.float32),
+            streams=streams,
         )
+        training, labels = TrainingSet.from_batch(batch, self.templates, **options)
+        assert labels == batch.labels
+        return training
 
     def looked_at(self, document: Sequence[Token], place: int) -> Iterator[tuple[str, int]]:
         """Return the values around a token, and their places."""
@@ -109,7 +104,8 @@ def corpora(draw: st.DrawFn) -> Corpus:
     token = st.tuples(word, st.integers(lowest, labels - 1), value, value)
     documents = draw(st.lists(st.lists(token, max_size=4).map(tuple), min_size=1, max_size=4))
     weights = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=4, max_size=4))
-    assume(any(documents))
+    seen = {label for document in documents for _, label, *_ in document}
+    assume({*range(labels)} <= seen)
     return Corpus(tuple(documents), tuple(weights[: len(documents)]), labels, draw(templates()))
 
 

@@ -12,7 +12,6 @@ from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions
 from taggers.annotators import ANNOTATORS, annotated
-from taggers.crf.channels import Channels
 from taggers.crf.training.training_set import TrainingSet
 from tests.taggers.conftest import plain
 
@@ -34,16 +33,7 @@ def shuffled(types: tuple[str, ...], values: np.ndarray, rng: np.random.Generato
 def trained_on(batch: Batch) -> list[list[object]]:
     templates = OPTIONS.templates()
     batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
-    result = TrainingSet.from_arrays(
-        batch.word_ids,
-        batch.vocabulary,
-        batch.document_offsets,
-        batch.tags,
-        np.ones(len(batch)),
-        templates=templates,
-        channels=Channels(templates).from_batch(batch),
-        labels=3,
-    )
+    result, _ = TrainingSet.from_batch(batch, templates)
     state = result.state
     arrays = [result.words, result.codes, result.hashes, result.patients]
     arrays += [state.begins, state.labels]
