@@ -34,7 +34,7 @@ from corpus.tokens import tokenize
 from taggers.embeddings import training
 from taggers.embeddings.embedding_files import NORMALISATIONS
 from taggers.embeddings.training import BEGUN, Piece, Task, TrainingOptions, write_numbers
-from taggers.features import Words
+from taggers.features.words import Words
 
 if TYPE_CHECKING:
     from taggers.embeddings.embedding import Embedding

@@ -10,8 +10,7 @@ from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
 from corpus.storage import tables
 from taggers.embeddings.embedding_files import embedding_folders
-from taggers.model_description import DESCRIPTION
-from taggers.model_folder import verify_model
+from taggers.model_folder import DESCRIPTION, verify_model
 
 
 def verify(path: Path) -> int:

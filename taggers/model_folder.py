@@ -13,17 +13,41 @@ import numpy.typing as npt
 from corpus.errors import InputError, shown
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
+from corpus.storage.fields import Fields, parse_json
 from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes, read_manifest
 from corpus.tags import bio_labels, classes_of
 from taggers.base import Training
-from taggers.model_description import DESCRIPTION, read_fields
-from taggers.registry import BUILTIN
 
 if TYPE_CHECKING:
     from corpus.kernels.hashing import Hashes
 
+#: The file of the description.
+DESCRIPTION = "model.json"
+
 #: The most labels of a model. Its transitions take their square in memory.
 MOST_LABELS = 2_001
+
+
+def read_fields(folder: Path) -> Fields:
+    """Read the description of a model, of which nothing has been verified yet.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a model.
+    """
+    path = folder / DESCRIPTION
+    what = f"{shown(folder)} is not the folder of a model"
+    try:
+        if not path.is_file():
+            raise InputError(f"it has no {DESCRIPTION}")
+        found = Fields(parse_json(path.read_bytes(), DESCRIPTION), DESCRIPTION)
+        found.value("kind")
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{what}: {DESCRIPTION}: {error.strerror}") from None
+    return Fields(found.values, shown(path))
 
 
 def write_model(
@@ -31,7 +55,7 @@ def write_model(
     description: Mapping[str, Any],
     files: Mapping[str, bytes],
     *,
-    model_format: int | None = None,
+    model_format: int = 1,
 ) -> None:
     """Write a model into a folder, which is created if it does not exist.
 
@@ -43,17 +67,15 @@ def write_model(
         The description of the model, serialisable as JSON. Its ``kind`` is the kind of the tagger.
     files : mapping of str to bytes
         The contents of the other files, by name.
-    model_format : int, optional
-        The version of the folder. The default is the version in the registry for a kind of the
-        package, and 1 for any other kind.
+    model_format : int
+        The version of the folder, which a kind raises when it changes what it writes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Files are replaced atomically, since a loaded model may still map the previous ones.
     for name, content in files.items():
         write_atomically(folder / name, content)
     digests = {name: digest_of_content(content) for name, content in files.items()}
-    version = _format_of(description["kind"], model_format)
-    content = manifest_bytes({**description, "format": version}, digests)
+    content = manifest_bytes({**description, "format": model_format}, digests)
     write_atomically(folder / DESCRIPTION, content)
 
 
@@ -115,9 +137,8 @@ class ModelFiles:
         The folder of the model.
     kind : str
         The expected kind.
-    model_format : int, optional
-        The expected version. The default is the version in the registry for a kind of the package,
-        and 1 for any other kind.
+    model_format : int
+        The expected version.
 
     Attributes
     ----------
@@ -131,7 +152,7 @@ class ModelFiles:
         If the model has another kind or version, or one of its files was modified.
     """
 
-    def __init__(self, folder: Path, kind: str, *, model_format: int | None = None) -> None:
+    def __init__(self, folder: Path, kind: str, *, model_format: int = 1) -> None:
         self._folder = folder
         self.fields = read_fields(folder)
         if self.fields.text("kind") != kind:
@@ -139,16 +160,15 @@ class ModelFiles:
                 f"{shown(folder)} holds a model of kind {shown(self.fields.text('kind'))}; "
                 f'expected "{kind}"'
             )
-        version = _format_of(kind, model_format)
         if "format" not in self.fields:
             raise InputError(
                 f"{shown(folder)} is not the folder of a model: {DESCRIPTION} lacks the key "
                 '"format"'
             )
-        if (found := self.fields.value("format")) != version:
+        if (version := self.fields.value("format")) != model_format:
             raise InputError(
-                f"{shown(folder)} holds a model of format {shown(found)}; this version reads "
-                f"format {version}: train it again"
+                f"{shown(folder)} holds a model of format {shown(version)}; this version reads "
+                f"format {model_format}: train it again"
             )
         self.fields.fields("files")  # without it, a manifest is that of itself alone
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
@@ -264,7 +284,7 @@ def errors_of_model(folder: Path, kind: str) -> Iterator[None]:
         ) from error
 
 
-def read_description(folder: Path, kind: str, *, model_format: int | None = None) -> dict[str, Any]:
+def read_description(folder: Path, kind: str, *, model_format: int = 1) -> dict[str, Any]:
     """Read the description of a model, and verify the digests of its files.
 
     A tagger of another package checks what it reads from them by itself; see `ModelFiles`, which
@@ -276,9 +296,8 @@ def read_description(folder: Path, kind: str, *, model_format: int | None = None
         A folder that `write_model` wrote.
     kind : str
         The expected kind.
-    model_format : int, optional
-        The expected version. The default is the version in the registry for a kind of the package,
-        and 1 for any other kind.
+    model_format : int
+        The expected version.
 
     Returns
     -------
@@ -292,12 +311,6 @@ def read_description(folder: Path, kind: str, *, model_format: int | None = None
         If the model has another kind or version, or one of its files was modified.
     """
     return dict(ModelFiles(folder, kind, model_format=model_format).fields.values)
-
-
-def _format_of(kind: str, model_format: int | None) -> int:
-    if model_format is not None:
-        return model_format
-    return BUILTIN[kind].model_format if kind in BUILTIN else 1
 
 
 def read_digest(folder: Path) -> str:

@@ -8,8 +8,7 @@ named by its import path, ``kind = "package.module:Class"``. Its class implement
 - ``options_type``: a subclass of `taggers.options.TaggerOptions`; the constructor takes an instance
   of it;
 - ``needs_seed`` (optional): False if the tagger is fitted without annotated documents and has its
-  labels before training. It is then a kind of ``[initial_model]``;
-- ``model_format`` (optional): the version of its model folder, 1 by default.
+  labels before training. It is then a kind of ``[initial_model]``.
 
 Importing a module executes its code. An import path is therefore imported only if the user's
 configuration names it, and never because a model folder does, since the folder may come from an
@@ -28,7 +27,7 @@ from typing import Any
 
 from corpus.errors import InputError, shown
 from taggers.base import Tagger
-from taggers.model_description import read_fields
+from taggers.model_folder import read_fields
 from taggers.options import TaggerOptions
 
 #: The group of entry points; the name of an entry point is the name of a kind.
@@ -51,8 +50,6 @@ class Kind:
     options : str
         The class of the options, in the same form; if empty, the attribute ``options_type`` of the
         tagger is used.
-    model_format : int
-        The version of the model folder; folders of other versions are rejected.
     needs_seed : bool
         Whether training requires annotated documents.
     """
@@ -60,7 +57,6 @@ class Kind:
     name: str
     tagger: str
     options: str = ""
-    model_format: int = 1
     needs_seed: bool = True
 
     def tagger_type(self) -> type[Any]:
@@ -80,32 +76,28 @@ class Kind:
 BUILTIN = {
     kind.name: kind
     for kind in (
-        Kind("crf", "taggers.crf.crf_tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 8),
+        Kind("crf", "taggers.crf.crf_tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions"),
         Kind(
             "bilstm-crf",
             "taggers.networks.bilstm_crf:BiLSTMCRFTagger",
             "taggers.networks.network_options:BiLSTMCRFOptions",
-            2,
         ),
         Kind(
             "divergence",
             "taggers.dictionaries.divergence:DivergenceTagger",
             "taggers.dictionaries.dictionary_options:DivergenceOptions",
-            2,
             needs_seed=False,
         ),
         Kind(
             "dictionary",
             "taggers.dictionaries.binary:DictionaryTagger",
             "taggers.dictionaries.dictionary_options:DictionaryOptions",
-            2,
             needs_seed=False,
         ),
         Kind(
             "lists",
             "taggers.dictionaries.list_tagger:ListTagger",
             "taggers.dictionaries.dictionary_options:ListOptions",
-            2,
             needs_seed=False,
         ),
         Kind(
@@ -218,12 +210,7 @@ def _plugin(name: str, path: str) -> Kind:
         ) from error
     if fault := _fault(tagger, name):
         raise InputError(f'kind = "{name}": {path} is not the class of a tagger: {fault}')
-    return Kind(
-        name,
-        path,
-        model_format=getattr(tagger, "model_format", 1),
-        needs_seed=getattr(tagger, "needs_seed", True),
-    )
+    return Kind(name, path, needs_seed=getattr(tagger, "needs_seed", True))
 
 
 def _fault(tagger: Any, name: str) -> str:

@@ -22,12 +22,12 @@ from taggers.annotators import (
     annotators_of,
 )
 from taggers.base import Training
-from taggers.feature_options import PHRASES, FeatureOptions
+from taggers.features.feature_options import PHRASES, FeatureOptions
+from taggers.features.resources import Resources
+from taggers.features.templates import Templates
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.options import INSIDE_MODEL, TaggerOptions, path_fields
 from taggers.privacy.annotator_content import contents_of, pruned_annotators, traces_in
-from taggers.resources import Resources
-from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from taggers.privacy.pruning import Pruning
@@ -60,6 +60,8 @@ class TrainedTagger(ABC, Generic[OptionsT]):
     kind: ClassVar[str]
     #: The type of the options.
     options_type: ClassVar[type[Any]]
+    #: The version of the model folder.
+    model_format: ClassVar[int] = 1
 
     def __init__(self, options: OptionsT | None = None) -> None:
         options = self.options_type() if options is None else options
@@ -150,13 +152,14 @@ class TrainedTagger(ABC, Generic[OptionsT]):
             **learned,
             "training": asdict(self.training) if self.training else None,
         }
-        write_model(folder, description, {**files, **resources.files()})
+        files = {**files, **resources.files()}
+        write_model(folder, description, files, model_format=self.model_format)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read a model that `save` wrote; see `taggers.base.Tagger.load`."""
         with errors_of_model(folder, cls.kind):
-            model = ModelFiles(folder, cls.kind)
+            model = ModelFiles(folder, cls.kind, model_format=cls.model_format)
             tagger = cls(cls.options_type.from_fields(model.fields.fields("options")))
             tagger._annotators = annotators_of(model.fields.fields("annotators"))
             tagger._resources = Resources.of_model(model)

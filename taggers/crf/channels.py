@@ -15,8 +15,8 @@ import numpy.typing as npt
 from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.ragged import number_used
-from taggers.features import BEGIN, END, Feature, Words
-from taggers.templates import Conjunction, Templates
+from taggers.features.templates import Conjunction, Templates
+from taggers.features.words import BEGIN, END, Feature, Words
 
 Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]

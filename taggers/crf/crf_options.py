@@ -11,10 +11,10 @@ from typing import Literal, Self
 from corpus.errors import InputError, shown
 from taggers.embeddings.automatic import AUTO, CLUSTERINGS
 from taggers.embeddings.embedding_files import cluster_files
-from taggers.feature_options import PHRASES, FeatureOptions, name_of, without_layout
-from taggers.features import Feature, is_feature
+from taggers.features.feature_options import PHRASES, FeatureOptions, name_of, without_layout
+from taggers.features.templates import Templates
+from taggers.features.words import Feature, is_feature
 from taggers.options import ALL_CAPABILITIES, Capability, Coverage, option
-from taggers.templates import Templates
 
 _NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
 

@@ -14,8 +14,8 @@ from corpus.patients import number_patients
 from taggers.base import Detail, Progress, Tagging, TrainingError
 from taggers.confidence import check_measure, needs_marginals
 from taggers.crf.crf_options import CRFOptions
+from taggers.features.resources import Resources, clusters_for
 from taggers.model_folder import ModelFiles
-from taggers.resources import Resources, clusters_for
 from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     kind = "crf"
     options_type = CRFOptions
+    model_format = 8
 
     def __init__(self, options: CRFOptions | None = None) -> None:
         super().__init__(options)

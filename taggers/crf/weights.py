@@ -19,10 +19,10 @@ from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.ragged import offsets_of, owners_of
 from corpus.storage.arrays import Expected, weights_of_shape
 from taggers.crf import lattice
-from taggers.features import BEGIN, END, Words
+from taggers.features.templates import Templates
+from taggers.features.words import BEGIN, END, Words
 from taggers.privacy.patient_counts import Counts, expected_counts
 from taggers.string_table import StringTable, read_strings
-from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from taggers.model_folder import ModelFiles

@@ -29,10 +29,10 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
+from taggers.features.templates import Templates
 from taggers.privacy.identities import traces_of_values
 from taggers.privacy.pruning import Pruning
 from taggers.string_table import EMPTY
-from taggers.templates import Templates
 from taggers.threads import one_thread
 
 if TYPE_CHECKING:

@@ -60,6 +60,7 @@ class DictionaryTagger(NameTagger[DictionaryOptions, BinaryWords]):
 
     kind = "dictionary"
     options_type = DictionaryOptions
+    model_format = 2
 
     def _fitted(self, names: Frequencies, notes: NoteWords) -> BinaryWords:
         options = self.options

@@ -140,6 +140,7 @@ class DivergenceTagger(NameTagger[DivergenceOptions, WordDivergence]):
 
     kind = "divergence"
     options_type = DivergenceOptions
+    model_format = 2
 
     def _fitted(self, names: Frequencies, notes: NoteWords) -> WordDivergence:
         uses = Uses.from_notes(names, notes)

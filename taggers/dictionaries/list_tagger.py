@@ -190,6 +190,7 @@ class ListTagger(NameTagger[ListOptions, ListModel]):
 
     kind: ClassVar[str] = "lists"
     options_type: ClassVar[type[ListOptions]] = ListOptions
+    model_format = 2
     kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner", "gazetteers.phrases.matching")
 
     def _classes(self) -> list[str]:

@@ -17,7 +17,7 @@ from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import merge
-from taggers.features import Feature, Words
+from taggers.features.words import Feature, Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
 from taggers.privacy.pruning import NAMES, Pruning

@@ -17,7 +17,7 @@ from corpus.counts import WordCounts
 from corpus.patients import MOST_PATIENTS
 from gazetteers.frequencies import Frequencies
 from taggers.base import TrainingError
-from taggers.features import Words, feature
+from taggers.features.words import Words, feature
 from taggers.privacy.patient_counts import Counts, patients_of_words
 
 Floats = npt.NDArray[np.float64]

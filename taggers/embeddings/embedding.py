@@ -25,7 +25,7 @@ from taggers.embeddings.embedding_files import (
     embedding_folders,
     errors_of,
 )
-from taggers.features import Words
+from taggers.features.words import Words
 from taggers.string_table import StringTable
 
 Rows = npt.NDArray[np.int32]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import open_anew, write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
-from taggers.features import Words
+from taggers.features.words import Words
 
 #: The description of an embedding, written last: its folder is complete once this file exists.
 DESCRIPTION = "embedding.json"

@@ -34,7 +34,7 @@ from taggers.embeddings.embedding_files import (
     write_description,
     write_vectors,
 )
-from taggers.features import Words
+from taggers.features.words import Words
 
 Progress = Callable[[int, int], None]
 

@@ -18,7 +18,7 @@ from corpus.storage.arrays import Expected
 from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
 from taggers.embeddings.embedding import find_embeddings, word_hashes
 from taggers.embeddings.embedding_files import NORMALISATIONS
-from taggers.features import Feature, Words
+from taggers.features.words import Feature, Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
 from taggers.privacy.patient_counts import patients_of_words

@@ -25,6 +25,7 @@ from taggers.confidence import (
 )
 from taggers.crf import lattice
 from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
+from taggers.features.resources import clusters_for
 from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
@@ -35,7 +36,6 @@ from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
 from taggers.privacy.pruning import Pruning
 from taggers.privacy.public_lists import PublicLists
-from taggers.resources import clusters_for
 from taggers.threads import one_thread
 from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
@@ -64,6 +64,7 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     kind = "bilstm-crf"
     trains_in_process = True
     options_type = BiLSTMCRFOptions
+    model_format = 2
 
     def __init__(self, options: BiLSTMCRFOptions | None = None) -> None:
         super().__init__(options)

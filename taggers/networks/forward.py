@@ -10,11 +10,11 @@ import numpy.typing as npt
 from corpus.kernels.compiled import kernel_array
 from corpus.ragged import number_used, offsets_of, owners_of
 from taggers.crf import lattice
+from taggers.features.templates import Templates
 from taggers.networks.lstm import run_lstm
 from taggers.networks.network_sizes import DIRECTIONS
 from taggers.networks.vocabulary import Codes
 from taggers.networks.word_inputs import WordArrays, WordInputs
-from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, Floats]

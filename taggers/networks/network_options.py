@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from corpus.errors import InputError
 from taggers.embeddings.automatic import AUTO
 from taggers.embeddings.embedding_files import embedding_folders
-from taggers.feature_options import PHRASES, FeatureOptions, name_of
+from taggers.features.feature_options import PHRASES, FeatureOptions, name_of
+from taggers.features.templates import Templates
 from taggers.options import Coverage, option
-from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from taggers.features import Feature
+    from taggers.features.words import Feature
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.storage.arrays import array_files
 from corpus.storage.fields import Fields
-from taggers.features import Words
+from taggers.features.templates import Template, Templates
+from taggers.features.words import Words
 from taggers.model_folder import ModelFiles
 from taggers.networks.vocabulary import (
     UNKNOWN,
@@ -36,7 +37,6 @@ from taggers.privacy.patient_counts import (
     patients_of_words,
 )
 from taggers.privacy.pruning import Pruning
-from taggers.templates import Template, Templates
 
 #: Rows of a table, and the rows of another one with the same meaning.
 Rows = tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]

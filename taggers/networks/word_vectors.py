@@ -17,8 +17,8 @@ from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.storage.fields import Fields
 from taggers.embeddings.embedding import find_embeddings, word_hashes
 from taggers.embeddings.embedding_files import FIRST, NORMALISATIONS, UNKNOWN
-from taggers.feature_options import vector_coverage
-from taggers.features import Words
+from taggers.features.feature_options import vector_coverage
+from taggers.features.words import Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
 from taggers.options import Coverage

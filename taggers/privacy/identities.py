@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from taggers.feature_options import LAYOUT
-from taggers.features import Words
+from taggers.features.feature_options import LAYOUT
+from taggers.features.templates import Templates
+from taggers.features.words import Words
 from taggers.privacy.pruning import AFFIXES
-from taggers.templates import Templates
 
 #: What a value is: nothing of the word, a part of it that other words have, or the whole word.
 NOTHING, PART, WHOLE = range(3)

@@ -13,7 +13,7 @@ from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.embedding_files import write_description, write_vectors
-from taggers.features import Words, feature
+from taggers.features.words import Words, feature
 
 #: Weights by the hash of a value, the number of an offset and a label.
 Named = dict[tuple[int, int, int], float]

@@ -21,7 +21,7 @@ import pycrfsuite
 from taggers.base import Progress, Training, TrainingError
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import pair_keys
-from taggers.templates import Templates
+from taggers.features.templates import Templates
 
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions

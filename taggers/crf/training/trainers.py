@@ -17,7 +17,7 @@ from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights, pair_keys, prune
 from taggers.crf.wordtype import REALS, WordTypeCRF
-from taggers.templates import Templates
+from taggers.features.templates import Templates
 from taggers.threads import one_thread
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from taggers.crf.training.observed_counts import (
     transitions,
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
-from taggers.features import BEGIN, END
+from taggers.features.templates import Templates
+from taggers.features.words import BEGIN, END
 from taggers.privacy.patient_counts import Counts, patients_of_values
 from taggers.string_table import StringTable
-from taggers.templates import Templates
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ from corpus import ragged
 from corpus.batch import Batch, Stream
 from taggers.crf import channels as channels_module
 from taggers.crf.channels import Channels
-from taggers.features import Words, feature, is_feature
-from taggers.templates import Templates
+from taggers.features.templates import Templates
+from taggers.features.words import Words, feature, is_feature
 from tests.taggers.crf.conftest import batch_of_words
 
 Documents = list[list[tuple[str, str | None]]]  # words, and what a stream says of them

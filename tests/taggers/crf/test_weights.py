@@ -23,8 +23,8 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
+from taggers.features.templates import Templates
 from taggers.string_table import EMPTY
-from taggers.templates import Templates
 
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]

@@ -13,8 +13,8 @@ from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice, wordtype
 from taggers.crf.weights import Weights, border_hashes
 from taggers.crf.wordtype import WordScores, WordTypeCRF
+from taggers.features.templates import Templates
 from taggers.string_table import EMPTY
-from taggers.templates import Templates
 
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 

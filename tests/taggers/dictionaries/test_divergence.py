@@ -22,7 +22,7 @@ from taggers.base import TrainingError
 from taggers.dictionaries.dictionary_options import DivergenceOptions
 from taggers.dictionaries.divergence import DivergenceTagger, WordDivergence
 from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers, name_share
-from taggers.features import Words, feature
+from taggers.features.words import Words, feature
 
 MakeGazetteer = Callable[..., Gazetteer]
 Counted = dict[str, int]

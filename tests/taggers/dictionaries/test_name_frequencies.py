@@ -13,7 +13,7 @@ from corpus.errors import InputError
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
 from taggers.dictionaries.name_frequencies import NameFrequencies
-from taggers.features import Words
+from taggers.features.words import Words
 from taggers.model_folder import ModelFiles, write_model
 
 MakeGazetteer = Callable[..., Gazetteer]

@@ -20,7 +20,7 @@ from taggers.embeddings.clusters import (
 )
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.word_clusters import ClusterTable, WordClusters, word_hashes
-from taggers.features import Words
+from taggers.features.words import Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles, write_model
 

@@ -29,7 +29,7 @@ from taggers.embeddings.embedding_files import (
     cluster_files,
     embedding_folders,
 )
-from taggers.features import Words
+from taggers.features.words import Words
 
 MakeEmbedding = Callable[..., Embedding]
 

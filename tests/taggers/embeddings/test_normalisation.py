@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from taggers.embeddings.embedding_files import NORMALISATIONS
-from taggers.features import Words
+from taggers.features.words import Words
 
 ODD = st.sampled_from("ñçÑÇáÀêÏüŀ·Σσςİıßſǅΐ\u01f0J\u0300\u0301\u0302\u0303\u0308\u030c\u0327\n٣²Ⅷ9")
 ANY = st.text(st.one_of(ODD, st.characters(exclude_categories=["Cs"])), max_size=6)

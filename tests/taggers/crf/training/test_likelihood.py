@@ -18,8 +18,8 @@ from taggers.crf.training import likelihood
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights
-from taggers.features import BEGIN, END, Words, feature
-from taggers.templates import Templates
+from taggers.features.templates import Templates
+from taggers.features.words import BEGIN, END, Words, feature
 from tests.taggers.crf.conftest import batch_of_words, every_path
 
 TYPES = ("a", "A", "Aa", "b", "unused")

@@ -18,13 +18,13 @@ from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
 from taggers.embeddings.automatic import AUTO
 from taggers.embeddings.embedding_files import cluster_files
-from taggers.features import feature
+from taggers.features.templates import Template, Templates
+from taggers.features.words import feature
 from taggers.options import ALL_CAPABILITIES, Capability, Coverage, TaggerOptions, option
-from taggers.templates import Template, Templates
 
 if TYPE_CHECKING:
     from taggers.embeddings.word_clusters import WordClusters
-    from taggers.features import Feature
+    from taggers.features.words import Feature
 
 #: The stream of the option of the same name.
 PHRASES = "phrases"

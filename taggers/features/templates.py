@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corpus.errors import InputError, shown
-from taggers.features import Feature, feature, is_feature
+from taggers.features.words import Feature, feature, is_feature
 
 _TERM = re.compile(r"([^\[\]\s:=|]+)(?:\[(-?[0-9])(?:\.\.(-?[0-9]))?\])?")
 
@@ -164,7 +164,7 @@ class Templates:
         return name in self.resource_features or is_feature(name)
 
     def feature(self, name: str) -> Feature:
-        """Return the feature of a name; see `taggers.features.feature`."""
+        """Return the feature of a name; see `taggers.features.words.feature`."""
         if name in self.resource_features:
             return self.resource_features[name]
         return feature(name)

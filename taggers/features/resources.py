@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from taggers.features import Feature
-from taggers.templates import Templates
+from taggers.features.templates import Templates
+from taggers.features.words import Feature
 
 if TYPE_CHECKING:
     from corpus.kernels.hashing import Hashes

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from taggers.features import FEATURES, Words, feature
+from taggers.features.words import FEATURES, Words, feature
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 ODD = st.sampled_from("\n\r\0\u2028ΣσςİıßſǅΑ\u0301\u0327\u212b\ud800\udfff٣²Ⅷ\U0001d400")

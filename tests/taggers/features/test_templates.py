@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from taggers.templates import Conjunction, Template, Templates
+from taggers.features.templates import Conjunction, Template, Templates
 
 
 @given(

@@ -1,0 +1,1 @@
+"""Features of words and of their context: templates, options, and lexical resources."""
