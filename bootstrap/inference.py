@@ -1,24 +1,21 @@
-"""Inference: tagging a corpus with a trained model."""
+"""Inference: tagging documents with a trained model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice, tee
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.batch import make_batch
-from corpus.corpora import read_corpus
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
-from corpus.formats import Columns, WriteReport, write
 from corpus.patients import number_patients
 from corpus.tags import find_entities
 from corpus.tokens.normalisation import UnusualCharacters
@@ -26,7 +23,7 @@ from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
 from taggers.base import Detail
 from taggers.model_folder import read_file_of_model
-from taggers.name_propagation import propagate_names, refuse_unknown
+from taggers.name_propagation import propagate_names
 
 _UNITS_PER_BATCH = 20_000  # enough work for every process within bounded memory
 
@@ -224,118 +221,3 @@ def _note_numbers(
     """Return the number of the note of each unit; the notes of a patient share a number."""
     notes = number_patients((source.group for source, _ in sources), map(str, range(len(sources))))
     return np.repeat(notes, [len(pieces) for _, pieces in sources])
-
-
-@dataclass(frozen=True, slots=True)
-class TagOptions:
-    """How a corpus is read, tagged and written.
-
-    Parameters
-    ----------
-    source_format, target_format : str, optional
-        Keys of `corpus.formats.table.FORMATS`; detected by default.
-    columns : Columns
-        Names of columns and keys, in the source and the target.
-    encoding : str
-        Encoding of the source, if its format is text.
-    measure : str
-        The measure of confidence, one of `taggers.base.MEASURES`.
-    span_confidence : bool
-        Whether to write the confidence of each span as well.
-    propagate : sequence of str
-        Classes for name propagation; if empty, those of the run.
-    jobs : int
-        Number of processes that tag.
-    """
-
-    source_format: str | None = None
-    target_format: str | None = None
-    columns: Columns = field(default_factory=Columns)
-    encoding: str = "utf-8"
-    measure: str = "probability"
-    span_confidence: bool = False
-    propagate: Sequence[str] = ()
-    jobs: int = 1
-
-
-def tag_corpus(
-    model: Path,
-    source: str,
-    target: Path,
-    options: TagOptions,
-    *,
-    problems: Problems,
-    unusual: UnusualCharacters,
-    report: ReportStage,
-    announce: Callable[[], None],
-) -> WriteReport:
-    """Tag a corpus and write it with the spans found.
-
-    Parameters
-    ----------
-    model : Path
-        A run, whose best model is used, or a model folder.
-    source : str
-        The notes.
-    target : Path
-        The file or folder to write; it must not exist.
-    options : TagOptions
-        How the corpus is read, tagged and written.
-    problems : Problems
-        Collects what cannot be read.
-    unusual : UnusualCharacters
-        Counts the notes with soft hyphens, full-width letters and the like.
-    report : callable
-        Called with the stage, the documents done and 0: their total is unknown.
-    announce : callable
-        Called once if code has to be compiled, which takes about ten seconds.
-
-    Returns
-    -------
-    WriteReport
-        What was written, and what the format could not hold.
-    """
-    folder = find_model(model)
-    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=options.jobs)
-    of_run = read_unit_file(folder)
-    propagate = options.propagate or of_run.propagate
-    refuse_unknown(propagate, tagger.labels)  # before the target is created
-    from corpus.kernels.compiled import warm_up  # noqa: PLC0415 - numba is slow to import
-
-    warm_up(*tagger.kernels, announce=announce)
-    # The column of the annotations is that of the target: the source need not have it.
-    documents = read_corpus(
-        source,
-        format=options.source_format,
-        columns=options.columns,
-        problems=problems,
-        labelled=False,
-        encoding=options.encoding,
-    )
-    tagged = tag_documents(
-        documents,
-        tagger,
-        of_run.unit,
-        options.measure,
-        detail="entity" if options.span_confidence else "document",
-        propagate=propagate,
-        unusual=unusual,
-    )
-    # `tee` buffers what one iterator is ahead of the others: an unused one would keep everything.
-    number = 3 if options.span_confidence else 2
-    left, middle, *right = tee(_counted(tagged, report), number)
-    return write(
-        (item.document for item in left),
-        target,
-        format=options.target_format,
-        columns=options.columns,
-        confidences=(item.confidence for item in middle),
-        span_confidences=(item.span_confidences for item in right[0]) if right else None,
-    )
-
-
-def _counted(tagged: Iterable[TaggedDocument], report: ReportStage) -> Iterator[TaggedDocument]:
-    for number, item in enumerate(tagged, 1):
-        if number % 500 == 0:
-            report("tagging", number, 0)
-        yield item
