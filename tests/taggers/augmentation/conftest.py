@@ -1,11 +1,10 @@
 """A small gazetteer of places and names, in which every term is recognizable."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-import pyarrow as pa
 import pytest
 
-from gazetteers.gazetteer import COLUMNS, Gazetteer
+from gazetteers.gazetteer import Gazetteer
 
 STREETS = ("calle sol", "calle de luna", "carrer mar", "avenida norte", "plaza sur")
 TERMS = {
@@ -18,7 +17,5 @@ TERMS = {
 
 
 @pytest.fixture(scope="session")
-def small_gazetteer() -> Gazetteer:
-    rows = [(term, name) for name, terms in TERMS.items() for term in terms]
-    columns = [[term for term, _ in rows], [name for _, name in rows], [1] * len(rows)]
-    return Gazetteer.from_table(pa.table(columns, schema=COLUMNS))
+def small_gazetteer(make_gazetteer: Callable[..., Gazetteer]) -> Gazetteer:
+    return make_gazetteer(*((term, name, 1) for name, terms in TERMS.items() for term in terms))

@@ -58,12 +58,6 @@ def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> A
     return tagging_of(batch, tags, certainty, LABELS, **options)
 
 
-def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:
-    """Return the tags of one document, a letter each."""
-    result = tag(known, [text.split()], **options)
-    return "".join(result.labels[number][0] for number in result.tags)
-
-
 def by_the_rules(
     words: list[Word], threshold: float, threshold_after: float
 ) -> tuple[list[str], list[float]]:
@@ -159,27 +153,3 @@ def test_all_details_are_of_the_same_tags(
     assert labels.marginals.sum(axis=1).tolist() == pytest.approx([1] * len(token.tags))
     rows = np.arange(len(token.tags))
     assert (labels.marginals[rows, token.tags] == token.token_confidence).all()
-
-
-ANNA = {
-    "Anna": Word(0.0),
-    "Puig": Word(1.0),
-    "Rosa": Word(3.0),
-    "de": Word(joins=True),
-    "la": Word(joins=True),
-}
-
-
-def test_at_most_three_words_join() -> None:
-    assert tags_of(ANNA, "Anna de Puig") == "BII"
-    assert tags_of(ANNA, "Anna de la de Puig") == "BIIII"
-    assert tags_of(ANNA, "Anna de la de la Puig") == "BOOOOB"
-    # Too far from the name, Rosa is no word of one.
-    assert tags_of(ANNA, "Anna de la de Rosa") == "BIIII"
-    assert tags_of(ANNA, "Anna de la de la Rosa") == "BOOOOO"
-
-
-def test_no_name_begins_with_what_is_blocked_but_it_may_go_on_with_it() -> None:
-    known = {"ana": Word(0.0), "mayo": Word(0.0, blocked=True)}
-    assert tags_of(known, "mayo ana mayo mayo") == "OBII"
-    assert tag(known, [["mayo"]]).confidence.tolist() == [1.0]

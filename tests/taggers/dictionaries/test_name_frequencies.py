@@ -10,9 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
+from gazetteers.builtin import CENSUS
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
-from taggers.dictionaries.name_frequencies import NameFrequencies
+from taggers.dictionaries.name_frequencies import NameFrequencies, read_names
 from taggers.features.words import Words
 from taggers.model_folder import ModelFiles, write_model
 
@@ -85,3 +86,36 @@ def test_a_class_that_no_feature_can_be_named_after_is_told(
         )
     assert str(caught.value).startswith("names: ")
     assert "gazetteer import --class" in str(caught.value)
+
+
+# Lists of names
+
+
+def borne(*paths: object, classes: tuple[str, ...] = ()) -> dict[str, list[int]]:
+    """Return how often each word of dictionaries is borne, by class."""
+    names = read_names([str(path) for path in paths], classes)
+    return dict(zip(names.words, names.counts.tolist(), strict=True))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "census-es.parquet")
+    for paths in ([path], [CENSUS, path]):
+        with pytest.raises(InputError) as caught:
+            read_names(paths)
+        assert str(caught.value) == f"{path} does not exist; expected a gazetteer"
+
+
+def test_names_of_several_gazetteers_are_put_together_and_added_up(
+    tmp_path: Path, make_gazetteer: MakeGazetteer
+) -> None:
+    one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    make_gazetteer(("anna", "given", 20), ("puig", "surname", 3)).save(one)
+    make_gazetteer(("anna", "given", 5), ("anna maria", "given", 2), ("puig", "x", 7)).save(other)
+    assert borne(one) == {"anna": [20, 0], "puig": [0, 3]}
+    together = {"anna": [27, 0, 0], "maria": [2, 0, 0], "puig": [0, 3, 7]}
+    assert borne(one, other) == borne(other, one) == together
+    by_class = {"anna": [0, 27], "maria": [0, 2], "puig": [7, 0]}
+    assert borne(one, other, classes=("x", "given")) == by_class
+    assert borne(one, one) == {"anna": [40, 0], "puig": [0, 6]}  # named twice, it counts twice
+    with pytest.raises(InputError, match="there is no class alias in the gazetteer; it has given"):
+        read_names([CENSUS], ("alias",))

@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.document import Document
-from corpus.errors import InputError, Problems
-from corpus.formats import read
+from corpus.errors import InputError
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import CENSUS
 from gazetteers.gazetteer import Gazetteer
@@ -275,22 +273,3 @@ def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
             load_tagger(saved)
         path.write_bytes(content)
     load_tagger(saved)
-
-
-# Real names
-
-
-def test_names_of_the_census_are_found_in_real_notes(kind: str, meddocan: Path) -> None:
-    documents = [*read(str(meddocan / "train"), problems=Problems())][:150]
-    train = make_batch([Document(note.id, note.text) for note in documents], labelled=False)
-    tagging = fitted(kind, train).tag(train)
-    tagged = train.with_tags(tagging.tags, tagging.labels).spans()
-    people = {"NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"}
-    touched = [
-        any(other.start < span.end and span.start < other.end for other in spans)
-        for document, spans in zip(documents, tagged, strict=True)
-        for span in document.spans
-        if span.label in people
-    ]
-    assert len(touched) > 100
-    assert np.mean(touched) > 0.7

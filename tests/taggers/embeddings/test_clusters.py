@@ -223,9 +223,3 @@ def test_a_model_keeps_clusters_in_files(folder: Path, tmp_path: Path) -> None:
     words = Words(["De", "ANNA", "13", "vía"])
     for name, feature in clusters.features().items():
         assert again.features()[name](words) == feature(words)
-
-
-def test_the_files_of_a_model_spell_no_word(folder: Path) -> None:
-    for content in WordClusters.read(folder).files().values():
-        assert b"anna" not in content
-        assert b"a\0n\0n\0a" not in content

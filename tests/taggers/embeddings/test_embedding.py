@@ -217,17 +217,6 @@ def test_neighbours_are_the_words_with_the_largest_cosines(
         assert neighbour.count == len(known) - known.index(neighbour.word)
 
 
-def test_a_word_never_seen_has_neighbours_by_its_parts(
-    opened: Callable[..., Embedding], fasttext: FastText
-) -> None:
-    given = {"vectors": fasttext.wv.vectors, "parts": fasttext.wv.vectors_ngrams}
-    embedding = opened(words=fasttext.wv.index_to_key, **given)
-    similar = cosines(embedding, fasttext.wv.get_vector("hospitalario"))
-    expected = np.argsort(-np.array(similar)).tolist()
-    neighbours = embedding.neighbours("hospitalario", 100)
-    assert [each.word for each in neighbours] == [embedding.names[index] for index in expected]
-
-
 def test_a_vector_of_zeros_is_like_nothing(opened: Callable[..., Embedding]) -> None:
     embedding = opened(words=["a", "b"], vectors=np.array([[0, 0], [1, 0]], np.float32))
     assert embedding.neighbours("perro", 5) == []  # it has no vector

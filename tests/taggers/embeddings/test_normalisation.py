@@ -99,13 +99,6 @@ def test_every_digit_becomes_0_and_nothing_else_does(word: str) -> None:
     assert of("digits", word) == "".join(zeroed)
 
 
-def test_lemmas_are_those_of_each_word() -> None:
-    words = ["Gatos", "pacientes", "xiquetes", "Puigdevall", "12", "GATOS"]
-    expected = ["gato", "paciente", "xiqueta", "puigdevall", "12", "gato"]
-    assert Words(words).lemmas == expected
-    assert [Words([word]).lemmas[0] for word in words] == expected
-
-
 def test_what_several_ask_for_is_computed_once() -> None:
     asked: list[str] = []
 

@@ -86,19 +86,6 @@ def test_files_of_word2vec_are_those_that_gensim_writes(
     assert load(path) == expected()
 
 
-@pytest.mark.parametrize("binary", [False, True])
-def test_files_of_any_length_are_read_in_pieces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binary: bool
-) -> None:
-    monkeypatch.setattr(pretrained, "_PIECE", 6)
-    for number in (1, 6, 7, 13):
-        words = [f"w{index}" for index in range(number)]
-        path = tmp_path / str(number) / "a.vec"
-        path.parent.mkdir()
-        keyed(words, 2).save_word2vec_format(str(path), binary=binary)
-        assert load(path) == expected(words, 2)
-
-
 def test_a_text_needs_no_header(tmp_path: Path) -> None:
     keyed().save_word2vec_format(str(tmp_path / "glove.6B.txt"), write_header=False)
     assert load(tmp_path / "glove.6B.txt") == expected()
@@ -201,43 +188,21 @@ def saved(path: Path, words: list[str] = WORDS, **options: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("hierarchical", [0, 1])
+@pytest.mark.parametrize(
+    "options", [{}, {"hs": 1, "negative": 0}, {"bucket": 0, "max_n": 0}], ids=str
+)
 def test_models_of_fasttext_are_those_that_gensim_writes(
-    tmp_path: Path, packed: bool, hierarchical: int
+    tmp_path: Path, options: dict[str, int]
 ) -> None:
-    path = saved(tmp_path / "model.bin", hs=hierarchical, negative=5 * (1 - hierarchical))
+    path = saved(tmp_path / "model.bin", **options)
     by_gensim = load_facebook_vectors(str(path))
-    if packed:
-        (tmp_path / "model.bin.gz").write_bytes(gzip.compress(path.read_bytes()))
-        path = tmp_path / "model.bin.gz"
     embedding, repeated = load_pretrained(path, tmp_path / "embeddings")
     assert repeated == 0
     assert embedding.names.strings() == by_gensim.index_to_key
     np.testing.assert_array_equal(embedding.vectors[FIRST:], by_gensim.vectors)
-    for word in ("hospital", "Nurieta", "日本国"):
+    assert (embedding.folder / "parts.npy").exists() == bool(options.get("bucket", 1))
+    for word in ("hospital", "Nurieta", "日本国") if options.get("bucket", 1) else ():
         np.testing.assert_array_equal(embedding.vectors_of([word])[0], by_gensim.get_vector(word))
-
-
-def test_a_model_of_whole_words_has_no_parts(tmp_path: Path) -> None:
-    path = saved(tmp_path / "model.bin", bucket=0, max_n=0)
-    embedding, _ = load_pretrained(path, tmp_path / "embeddings")
-    by_gensim = load_facebook_vectors(str(path))
-    np.testing.assert_array_equal(embedding.vectors[FIRST:], by_gensim.vectors)
-    assert not (embedding.folder / "parts.npy").exists()
-
-
-@settings(max_examples=20)
-@given(share=st.floats(0, 1, exclude_max=True))
-@example(share=0.0)
-@example(share=0.2)  # within the words
-@example(share=0.9999)
-def test_a_model_that_is_cut_off_anywhere_is_an_error(
-    model: bytes, share: float, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("cut") / "model.bin"
-    path.write_bytes(model[: int(share * len(model))])
-    assert "model.bin" in refused(path)
 
 
 def test_a_model_that_ends_in_its_words_or_goes_on_is_an_error(
@@ -291,12 +256,9 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
     ("text", "said"),
     [
         ("de 1 2\nla 3 4 5\n", "a.txt:2: 3 numbers; expected a word and 2 numbers"),
-        ("de 1 2\nla\n", "a.txt:2: no vector"),
         ("de 1 2\nla 3 0x4\n", "a.txt:2: no vector"),
-        ("3 2\nde 1 2\nla 3 4 5\nen 4 5\n", "a.txt:3: 3 numbers"),
         ("3 3\nde 1 2\nla 3 4\nen 4 5\n", "a.txt:2: 2 numbers; expected a word and 3 numbers"),
         ("4 2\nde 1 2\nla 3 4\nen 4 5\n", "declares 4 vectors, but contains 3: was it cut off?"),
-        ("2 2\nde 1 2\nla 3 4\nen 4 5\n", "declares 2 vectors, but contains 3"),
         ("3 0\nde\nla\nen\n", "declares 3 vectors of 0 components"),
         ("3 2\n", "a.txt, word 1 of 3"),
         ("1 99999999999\nde 1 2\n", "declares 1 vectors of 99,999,999,999 components"),
@@ -304,7 +266,6 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
         (f"de {'1 ' * 20_000}\n", "a.txt"),
         ("99999999999999999999999 2\nde 1 2\n", "but contains 1: was it cut off?"),
         ("de 1 nan\nla 3 4\n", "a.txt:1: a component is not a finite number"),
-        ("de 1 2\nla -Infinity 4\n", "a.txt:2: a component is not a finite number"),
         ("2 2\nde 1 2\nla 3 1e39\n", "a.txt:3: a component is not a finite number"),
         ("", "a.txt is empty"),
         ("\nde 1 2\n", "begins with a blank line"),
@@ -312,20 +273,14 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
             "Hospital de Olot, a 12 de mayo.\nPaciente de 68 años.\n",
             "a.txt is not a file of vectors",
         ),
-        ("{}\n", "a.txt is not a file of vectors"),
         ("x" * (3 << 20), "a.txt is not a file of vectors"),
         (f"{'0 ' * 10_000}{'x' * 1_000_000}", "a.txt is not a file of vectors"),
-        ("paciente de 68\naños que acude\n", "a.txt"),
     ],
 )
-@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.filterwarnings("error")
-def test_a_text_that_is_not_as_it_must_be_is_an_error(
-    tmp_path: Path, text: str, said: str, packed: bool
-) -> None:
-    path = tmp_path / f"a.txt{'.gz' if packed else ''}"
-    path.write_bytes(gzip.compress(text.encode(), 1) if packed else text.encode())
-    assert said.replace("a.txt", path.name) in refused(path)
+def test_a_text_that_is_not_as_it_must_be_is_an_error(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    assert said in refused(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("header", ["", "2 2\n"])
@@ -345,16 +300,6 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("binary") / "a.bin"
     keyed().save_word2vec_format(str(path), binary=True)
     return path.read_bytes()
-
-
-@settings(max_examples=20)
-@given(share=st.floats(0, 1, exclude_max=True))
-def test_a_binary_file_that_is_cut_off_anywhere_is_an_error(
-    binary: bytes, share: float, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("cut") / "a.bin"
-    path.write_bytes(binary[: int(share * len(binary))])
-    assert "a.bin" in refused(path)
 
 
 def test_a_binary_file_that_is_cut_off_says_in_which_word(binary: bytes, tmp_path: Path) -> None:
@@ -428,26 +373,6 @@ def test_a_name_that_an_embedding_cannot_have_is_an_error(tmp_path: Path) -> Non
     for name in (None, "../a", "a\nb"):
         assert "cannot be the name of an embedding" in refused(path, name=name)
     assert load(path, name="other") == {"de": [1, 2]}
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("de 1 2\n")
-    (tmp_path / "file").touch()
-    for folder, name in (
-        (tmp_path / "file", "a"),
-        (tmp_path / "file/b", "a"),
-        (tmp_path, "a" * 999),
-    ):
-        with pytest.raises(InputError, match="cannot be made: ") as caught:
-            load_pretrained(tmp_path / "a.txt", folder, name=name)
-        assert "\n" not in str(caught.value)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "file"]
-
-
-def test_an_unknown_encoding_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("de 1 2\n")
-    for encoding in ("utf-9", "base64"):
-        assert "there is no encoding" in refused(tmp_path / "a.txt", encoding=encoding)
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
