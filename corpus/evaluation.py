@@ -93,12 +93,8 @@ def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
             f"characters) and in the predicted corpus ({len(predicted.text)}): their offsets "
             "cannot be compared"
         )
-    either = gold or predicted
-    return (
-        either.text if either else "",
-        gold.spans if gold else (),
-        predicted.spans if predicted else (),
-    )
+    text = gold.text if gold else predicted.text if predicted else ""
+    return text, gold.spans if gold else (), predicted.spans if predicted else ()
 
 
 def _offsets(spans: Iterable[Span]) -> set[_Offsets]:

@@ -40,7 +40,6 @@ __all__ = [
     "Format",
     "WriteReport",
     "count_records",
-    "detect_format",
     "find_files",
     "has_column",
     "read",
@@ -73,27 +72,6 @@ def find_files(source: str | Path) -> list[Path]:
     if is_standard(source):
         raise InputError("standard input can be read only once: name a file that can be read again")
     return list(locate(source).files)
-
-
-def detect_format(source: str | Path) -> str:
-    """Detect the format of a source by the suffixes of its files.
-
-    Parameters
-    ----------
-    source : str or Path
-        As in `find_files`.
-
-    Returns
-    -------
-    str
-        A key of `FORMATS`: ``"brat"`` with any `.ann`, ``"text"`` with only `.txt`.
-
-    Raises
-    ------
-    InputError
-        If there are files of several formats or of none.
-    """
-    return format_of(locate(source))
 
 
 def has_column(source: str | Path, name: str, *, format: str | None = None) -> bool:

@@ -23,7 +23,7 @@ from corpus.formats.records import (
     settled,
     spans_of_items,
 )
-from corpus.formats.rows import Row, Rows, WriteReport, checked
+from corpus.formats.rows import Rows, WriteReport, checked
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -142,22 +142,18 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
     """Write one document per line, with its group if known and its additional columns."""
     with new_text_file(target) as file:
         for row in rows:
-            record = _record(row, columns)
+            document = checked(row.document)
+            record: dict[str, Any] = {
+                columns.id: document.id,
+                columns.text: document.text,
+                columns.label: [[span.start, span.end, span.label] for span in document.spans],
+            }
+            if document.group is not None:
+                record[columns.group] = document.group
+            record |= {name: storable(value) for name, value in row.others.items()}
             line = json.dumps(record, ensure_ascii=False, allow_nan=False)
             file.write(f"{line}\n".encode())
             report.count(row)
-
-
-def _record(row: Row, columns: Columns) -> dict[str, Any]:
-    document = checked(row.document)
-    record: dict[str, Any] = {
-        columns.id: document.id,
-        columns.text: document.text,
-        columns.label: [[span.start, span.end, span.label] for span in document.spans],
-    }
-    if document.group is not None:
-        record[columns.group] = document.group
-    return record | {name: storable(value) for name, value in row.others.items()}
 
 
 def storable(value: object) -> object:

@@ -136,7 +136,11 @@ def locate(source: str | Path) -> Source:
         return Source("standard input", Path(), (STANDARD,), is_folder=False)
     mode = _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
-        return Source(name, path, tuple(sorted(_readable(path))), is_folder=True)
+        below = list(_below(path))
+        known = sorted(file for file in below if suffix_of(file) in _KNOWN)
+        if not known:
+            raise InputError(f"{name} holds {_summary(below)}: expected {_EXPECTED}")
+        return Source(name, path, tuple(known), is_folder=True)
     if mode is not None:
         return Source(name, path.parent, (path,), is_folder=False)
     files = sorted(set(_matching(str(source))))
@@ -164,34 +168,23 @@ def _matching(pattern: str) -> Iterator[Path]:
             yield path
 
 
-def _readable(folder: Path) -> list[Path]:
-    files = list(_below(folder))
-    readable = [file for file in files if suffix_of(file) in _KNOWN]
-    if not readable:
-        raise InputError(f"{shown(folder)} holds {_summary(files)}: expected {_EXPECTED}")
-    return readable
-
-
 def _below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
     """Yield the files below a folder; links are followed, hidden files and folders skipped."""
     real = os.path.realpath(folder)
     if real in above:  # a link to a parent folder
         return
-    for entry in _entries(folder):
+    try:
+        with os.scandir(folder) as scanned:
+            entries = list(scanned)
+    except OSError as error:
+        raise InputError(f"{shown(folder)} cannot be listed: {error.strerror}") from error
+    for entry in entries:
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
             yield from _below(folder / entry.name, (*above, real))
         elif entry.is_file() or entry.is_symlink():  # a broken link is reported when it is opened
             yield folder / entry.name
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be listed: {error.strerror}") from error
 
 
 def suffix_of(path: Path) -> str:

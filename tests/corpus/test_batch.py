@@ -10,7 +10,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, Stream, concatenate, make_batch
+from corpus.batch import (
+    NO_VALUE,
+    Batch,
+    Stream,
+    are_among,
+    concatenate,
+    concatenate_streams,
+    distinct,
+    keys_of,
+    make_batch,
+)
 from corpus.document import Document, Span
 from corpus.errors import Problems
 from corpus.tags import UNKNOWN
@@ -246,8 +256,10 @@ def test_a_widened_span_leaves_nothing_uncovered(drawn: list[tuple[str, list[int
         assert covered == touched
         assert {span.start for span in found} <= set(map(itemgetter(0), offsets))
         assert {span.end for span in found} <= set(map(itemgetter(1), offsets))
-    given_spans = {(each.id, span) for each in corpus for span in each.spans}
-    found_spans = {(each.id, span) for each in batch.to_documents() for span in each.spans}
+    given_spans = {(document.id, span) for document in corpus for span in document.spans}
+    found_spans = {
+        (document.id, span) for document in batch.to_documents() for span in document.spans
+    }
     assert sum(problems.counts.values()) == len(given_spans - found_spans)
 
 
@@ -276,7 +288,7 @@ def streams_of(said: Said) -> dict[str, Stream]:
 
 
 def assert_says(batch: Batch, said: Said) -> None:
-    found: Said = {}
+    actual: Said = {}
     for name, stream in batch.streams.items():
         assert stream.values.dtype == np.int32
         assert len(stream.values) == batch.n_tokens
@@ -284,8 +296,8 @@ def assert_says(batch: Batch, said: Said) -> None:
         every = [
             stream.vocabulary[value] if value >= 0 else None for value in stream.values.tolist()
         ]
-        found[name] = [every[a:b] for a, b in itertools.pairwise(batch.document_offsets.tolist())]
-    assert found == said
+        actual[name] = [every[a:b] for a, b in itertools.pairwise(batch.document_offsets.tolist())]
+    assert actual == said
 
 
 @given(described(), st.data())
@@ -320,7 +332,7 @@ def test_a_stream_that_a_batch_lacks_is_left_out(drawn: list[tuple[Batch, Said]]
     rows = zip(drawn, nothing, strict=True)
     parts = [{name: said.get(name, empty) for name in names} for (_, said), empty in rows]
     assert_says(
-        whole, {name: [*itertools.chain(*(each[name] for each in parts))] for name in names}
+        whole, {name: [*itertools.chain(*(part[name] for part in parts))] for name in names}
     )
     assert list(whole.streams) == names
     for batch, said in drawn:
@@ -360,10 +372,10 @@ def test_a_stream_of_the_same_name_is_replaced() -> None:
 @thorough
 def test_sorting_the_vocabulary_changes_no_document(corpus: list[Document]) -> None:
     batch = make_batch(corpus, labelled=True)
-    found = batch.with_sorted_vocabulary()
-    assert list(found.vocabulary) == sorted(batch.vocabulary)
-    assert words_of(found) == words_of(batch)
-    assert_holds(found, corpus)
+    actual = batch.with_sorted_vocabulary()
+    assert list(actual.vocabulary) == sorted(batch.vocabulary)
+    assert words_of(actual) == words_of(batch)
+    assert_holds(actual, corpus)
 
 
 def batch_of(corpus: list[str]) -> Batch:
@@ -388,3 +400,81 @@ def test_starts_move_over_invisible_characters_only(corpus: list[str]) -> None:
             if all(map(is_hidden, between)):
                 expected[token] = int(batch.ends[token - 1])
     assert batch.visible_starts().tolist() == expected
+
+
+# Streams
+
+VALUES = st.lists(st.none() | st.sampled_from(["", "a", "b", "c c", "\0", "日本"]), max_size=8)
+
+
+def values_of(stream: Stream) -> list[str | None]:
+    """Return the value of each token of a stream that is sound."""
+    assert stream.values.dtype == np.int32
+    assert len(set(stream.vocabulary)) == len(stream.vocabulary)
+    assert stream.values.min(initial=0) >= NO_VALUE
+    return [
+        stream.vocabulary[value] if value != NO_VALUE else None for value in stream.values.tolist()
+    ]
+
+
+@given(VALUES)
+@example([])
+@example([None, None])
+def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
+    stream = Stream.from_values(values)
+    assert values_of(stream) == values
+    assert stream.vocabulary == tuple(dict.fromkeys(value for value in values if value is not None))
+
+
+@given(VALUES, st.data())
+@example([None, "a"], None)
+@example([None, None], None)
+def test_it_takes_tokens_as_a_list_does(
+    values: list[str | None], data: st.DataObject | None
+) -> None:
+    stream = Stream.from_values(values)
+    places = st.lists(st.sampled_from(range(len(values))), max_size=8) if values else st.just([])
+    chosen = data.draw(places) if data else [0, 0]
+    taken = stream.take(np.array(chosen, np.int64))
+    assert values_of(taken) == [values[place] for place in chosen]
+    assert set(taken.vocabulary) == {values[place] for place in chosen} - {None}
+    assert values_of(stream) == values
+
+
+@given(st.lists(VALUES, min_size=1, max_size=4))
+@example([[], []])
+@example([[None], ["a"], [None]])
+@example([["a", "b"], ["b", "a", "c c"]])
+def test_streams_follow_one_another_as_lists_do(parts: list[list[str | None]]) -> None:
+    streams = [Stream.from_values(part) for part in parts]
+    whole = concatenate_streams(streams)
+    assert values_of(whole) == [value for part in parts for value in part]
+    assert set(whole.vocabulary) == {name for stream in streams for name in stream.vocabulary}
+    assert [values_of(stream) for stream in streams] == parts
+
+
+def test_types_that_no_token_has_are_no_harm() -> None:
+    """As those of rules that found nothing."""
+    stream = Stream(("B-DATE", "I-DATE", "B-AGE"), np.array([2, NO_VALUE, 2], np.int32))
+    assert values_of(concatenate_streams([stream, Stream.from_values(["I-DATE"])])) == [
+        *("B-AGE", None, "B-AGE", "I-DATE")
+    ]
+    assert stream.take(np.array([1, 0])).vocabulary == ("B-AGE",)
+
+
+# Keys
+
+PAIRS = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["x", "y", ""])), max_size=6)
+
+
+@given(PAIRS, st.lists(PAIRS, max_size=3))
+def test_documents_with_the_same_id_and_text_are_the_same(
+    own: list[tuple[str, str]], others: list[list[tuple[str, str]]]
+) -> None:
+    batch, *other_batches = (
+        make_batch([Document(*pair) for pair in pairs], labelled=False) for pairs in (own, *others)
+    )
+    known = {pair for pairs in others for pair in pairs}
+    assert are_among(batch, other_batches).tolist() == [pair in known for pair in own]
+    assert distinct(batch).tolist() == [own.index(pair) for pair in dict.fromkeys(own)]
+    assert len(set(keys_of(batch).to_pylist())) == len(set(own))

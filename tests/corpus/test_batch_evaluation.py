@@ -21,15 +21,15 @@ CHARACTERS = "ab1²,. -\n\r\u0301·"
 @st.composite
 def documents(draw: st.DrawFn) -> list[Document]:
     """Draw documents whose spans begin and end anywhere, within tokens too."""
-    found = []
+    actual = []
     for number in range(draw(st.integers(0, 4))):
         text = draw(st.text(st.sampled_from(CHARACTERS), max_size=14))
         cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=6)))
         labels = [draw(st.sampled_from(["A", "B", None])) for _ in pairwise(cuts)]
         pairs = zip(pairwise(cuts), labels, strict=True)
         spans = [Span(start, end, label) for (start, end), label in pairs if label]
-        found.append(Document(f"d{number}", text, tuple(spans)))
-    return found
+        actual.append(Document(f"d{number}", text, tuple(spans)))
+    return actual
 
 
 def equal(left: Scores, right: Scores) -> bool:

@@ -24,11 +24,11 @@ WORDS = "Anna Puig Vic Reus Olot Marta Mas Clot"
 def mentions(draw: st.DrawFn) -> list[Span]:
     """Draw entities that do not overlap, in order."""
     places = sorted(draw(st.sets(st.integers(0, 14), max_size=8)))
-    found = []
+    actual = []
     for start, following in pairwise([*places, 17]):
         end = draw(st.integers(start + 1, min(following, start + 4)))
-        found.append(Span(start, end, draw(st.sampled_from("AB"))))
-    return found
+        actual.append(Span(start, end, draw(st.sampled_from("AB"))))
+    return actual
 
 
 @st.composite
@@ -38,7 +38,7 @@ def sides(draw: st.DrawFn) -> tuple[list[Span], list[Span]]:
 
 def paired_one_by_one(gold: list[Span], predicted: list[Span]) -> list[object]:
     """Take the best of all pairs again and again, as the definition says."""
-    left, right, found = list(gold), list(predicted), []
+    left, right, paired = list(gold), list(predicted), []
 
     def shared(one: Span, other: Span) -> int:
         return len(set(range(one.start, one.end)) & set(range(other.start, other.end)))
@@ -57,8 +57,8 @@ def paired_one_by_one(gold: list[Span], predicted: list[Span]) -> list[object]:
         left.remove(best[0])
         right.remove(best[1])
         if best[0] != best[1]:
-            found.append(best)
-    return [*found, *((one, None) for one in left), *((None, one) for one in right)]
+            paired.append(best)
+    return [*paired, *((one, None) for one in left), *((None, one) for one in right)]
 
 
 @given(sides())
@@ -70,9 +70,11 @@ def document(name: str, *spans: tuple[int, int, str]) -> Document:
     return Document(name, WORDS, tuple(Span(*span) for span in spans))
 
 
-def errors_of(gold: list[Document], found: list[Document]) -> list[EntityError]:
+def errors_of(gold: list[Document], predicted: list[Document]) -> list[EntityError]:
     batch = make_batch(gold, labelled=True)
-    return entity_errors(GoldBatch.from_documents(gold, batch), make_batch(found, labelled=True))
+    return entity_errors(
+        GoldBatch.from_documents(gold, batch), make_batch(predicted, labelled=True)
+    )
 
 
 def test_each_kind_has_its_definition() -> None:
@@ -84,7 +86,7 @@ def test_each_kind_has_its_definition() -> None:
         document("border", (0, 9, "PERSON")),
         document("class and border", (0, 9, "PERSON")),
     ]
-    found = [
+    actual = [
         document("right", (0, 9, "PERSON")),
         document("missed"),
         document("spurious", (14, 18, "PLACE")),
@@ -92,7 +94,7 @@ def test_each_kind_has_its_definition() -> None:
         document("border", (0, 4, "PERSON")),
         document("class and border", (0, 4, "PLACE")),
     ]
-    assert [(error.row, error.kind) for error in errors_of(gold, found)] == [
+    assert [(error.row, error.kind) for error in errors_of(gold, actual)] == [
         (1, "missed"),
         (2, "spurious"),
         (3, "wrong class"),
@@ -114,16 +116,16 @@ def test_the_errors_add_up_to_the_scores(drawn: list[tuple[list[Span], list[Span
     """Each missed, confused or misplaced gold entity is a false negative, and so on."""
     text = "a b c d e f g h i"  # a token in every second character
 
-    def aligned(found: list[Span], name: str) -> Document:
-        spans = {m.start // 2: m for m in found}
+    def aligned(drawn_spans: list[Span], name: str) -> Document:
+        spans = {m.start // 2: m for m in drawn_spans}
         return Document(
             name, text, tuple(Span(2 * at, 2 * at + 1, m.label) for at, m in spans.items())
         )
 
     gold = [aligned(left, f"d{i}") for i, (left, _) in enumerate(drawn)]
-    found = [aligned(right, f"d{i}") for i, (_, right) in enumerate(drawn)]
+    actual = [aligned(right, f"d{i}") for i, (_, right) in enumerate(drawn)]
     batch = GoldBatch.from_documents(gold, make_batch(gold, labelled=True))
-    predicted = make_batch(found, labelled=True)
+    predicted = make_batch(actual, labelled=True)
     errors = entity_errors(batch, predicted)
     counts = score_batches(batch, predicted).counts("ner")
     assert sum(error.gold is not None for error in errors) == counts.false_negatives

@@ -48,11 +48,11 @@ def pairs(draw: st.DrawFn) -> tuple[Document | None, Document | None]:
     """Return a document as two people annotate it, or as one of them does."""
     text = draw(st.text(st.sampled_from(MARKS), max_size=16))
     gold = draw(spans_in(text))
-    found = draw(spans_like(text, gold))
+    actual = draw(spans_like(text, gold))
     sides = draw(st.sampled_from(["both", "both", "both", "gold", "predicted"]))
     return (
         None if sides == "predicted" else Document("", text, gold),
-        None if sides == "gold" else Document("", text, found),
+        None if sides == "gold" else Document("", text, actual),
     )
 
 
@@ -140,8 +140,8 @@ def texts_and_spans(
     gold: list[Document], predicted: list[Document]
 ) -> dict[str, tuple[str, tuple[Span, ...], tuple[Span, ...]]]:
     """Return the text and the spans of both sides of each document, gold documents first."""
-    left, right = ({each.id: each for each in side} for side in (gold, predicted))
-    texts = {each.id: each.text for each in [*gold, *predicted]}
+    left, right = ({document.id: document for document in side} for side in (gold, predicted))
+    texts = {document.id: document.text for document in [*gold, *predicted]}
     nothing = Document("", "")
     return {
         name: (text, left.get(name, nothing).spans, right.get(name, nothing).spans)
@@ -165,9 +165,9 @@ def test_counts_are_those_of_the_definitions(
         rows = [reference(*row) for row in expected.values()]
         assert [ConfusionCounts(*row) for row in scores.measures[name].tolist()] == rows
         assert scores.counts(name) == tuple(map(sum, zip(*rows, strict=True))) or not rows
-    found = {each.label for _, *sides in expected.values() for side in sides for each in side}
-    assert list(scores.classes) == sorted(found)
-    for label in found:
+    actual = {each.label for _, *sides in expected.values() for side in sides for each in side}
+    assert list(scores.classes) == sorted(actual)
+    for label in actual:
         rows = [
             ner("", *(tuple(each for each in side if each.label == label) for side in sides))
             for _, *sides in expected.values()
@@ -175,8 +175,8 @@ def test_counts_are_those_of_the_definitions(
         assert [ConfusionCounts(*row) for row in scores.classes[label].tolist()] == rows
         assert scores.class_counts(label) == tuple(map(sum, zip(*rows, strict=True)))
     lines = [
-        sum(bool(line.strip()) for line in each.text.replace("\r", "\n").split("\n"))
-        for each in gold
+        sum(bool(line.strip()) for line in document.text.replace("\r", "\n").split("\n"))
+        for document in gold
     ]
     lines += [0] * (len(expected) - len(gold))
     assert scores.lines.tolist() == lines
@@ -275,8 +275,8 @@ def test_a_part_is_scored_as_if_it_were_all(
     part = scores.take(np.array(chosen, np.int64))
     names = {scores.ids[index] for index in chosen}
     alone = score(
-        [each for each in gold if each.id in names],
-        [each for each in predicted if each.id in names],
+        [document for document in gold if document.id in names],
+        [document for document in predicted if document.id in names],
     )
     assert part.ids == alone.ids
     assert part.leak == alone.leak
@@ -302,8 +302,8 @@ def scores_of(counts: np.ndarray) -> Scores:
 def sensible(number: int, rng: np.random.Generator) -> np.ndarray:
     """Draw the counts of documents, half of which have no entity, as in short notes."""
     entities = rng.poisson(3, number) * rng.integers(0, 2, number)
-    found = rng.binomial(entities, 0.8)
-    return np.stack([found, rng.poisson(0.3, number), entities - found], axis=1)
+    actual = rng.binomial(entities, 0.8)
+    return np.stack([actual, rng.poisson(0.3, number), entities - actual], axis=1)
 
 
 def f1_of(counts: np.ndarray) -> np.ndarray:
@@ -328,7 +328,9 @@ def test_an_interval_is_that_of_documents_drawn_again(number: int, level: float)
 
 def test_an_interval_is_of_its_measure() -> None:
     gold = [Document(str(number), "Ana Puig", (Span(0, 3, "A"),)) for number in range(20)]
-    predicted = [replace(each, spans=(Span(0, 3, "AB"[int(each.id) % 2]),)) for each in gold]
+    predicted = [
+        replace(document, spans=(Span(0, 3, "AB"[int(document.id) % 2]),)) for document in gold
+    ]
     scores = score(gold, predicted)
     assert scores.interval("span", np.random.default_rng(0)) == (1, 1)
     report = scores.report(np.random.default_rng(0))
@@ -395,16 +397,16 @@ def test_real_spans_that_are_not_found(gold: dict[str, list[Document]]) -> None:
     corpus = gold["dev"]
     # Of every document the first span is not found and the second has another class.
     predicted = [
-        replace(each, spans=(replace(each.spans[1], label="OTHER"), *each.spans[2:]))
-        for each in corpus
+        replace(document, spans=(replace(document.spans[1], label="OTHER"), *document.spans[2:]))
+        for document in corpus
     ]
     scores = score(corpus, predicted)
-    number, spans = len(corpus), sum(len(each.spans) for each in corpus)
+    number, spans = len(corpus), sum(len(document.spans) for document in corpus)
     assert scores.counts() == (spans - 2 * number, number, 2 * number)
     assert scores.counts("span") == (spans - number, 0, number)
     assert scores.class_counts("OTHER") == (0, number, 0)
     assert scores.counts("covered").precision == 1
-    lines = sum(sum(map(bool, map(str.strip, each.text.splitlines()))) for each in corpus)
+    lines = sum(sum(map(bool, map(str.strip, document.text.splitlines()))) for document in corpus)
     assert scores.leak == pytest.approx(2 * number / lines, rel=1e-3)
     low, high = scores.interval("ner", np.random.default_rng(0))
     assert low < scores.counts().f1 < high

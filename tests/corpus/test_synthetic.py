@@ -33,8 +33,8 @@ def mentions(notes: list[Document], label: str) -> list[str]:
 )
 def test_a_note_depends_on_its_place_alone(state, number, start, part):
     longer = list(synthetic_notes(start + number + 5, random_state=state, part=part))
-    found = list(synthetic_notes(number, random_state=state, part=part, start=start))
-    assert found == longer[start : start + number]
+    actual = list(synthetic_notes(number, random_state=state, part=part, start=start))
+    assert actual == longer[start : start + number]
 
 
 def test_another_state_gives_other_notes_and_ids_are_unique(notes):
@@ -94,8 +94,8 @@ def test_names_are_also_words_and_eponyms_are_never_persons(notes):
 
 
 def test_synthetic_notes_are_a_corpus_source():
-    found = list(read_corpus("synthetic:20?random_state=4&part=seed", problems=Problems()))
-    assert found == list(synthetic_notes(20, random_state=4, part="seed"))
+    actual = list(read_corpus("synthetic:20?random_state=4&part=seed", problems=Problems()))
+    assert actual == list(synthetic_notes(20, random_state=4, part="seed"))
     first = next(islice(read_corpus("synthetic:3", problems=Problems()), 1))
     assert first == next(synthetic_notes(1))
 

@@ -59,7 +59,7 @@ def entities(found: TokenSpans, labels: tuple[str, ...]) -> list[Entity]:
 
 def entities_token_by_token(corpus: list[list[int]], labels: tuple[str, ...]) -> list[Entity]:
     """Read tags as CoNLL's evaluation does."""
-    found: list[Entity] = []
+    actual: list[Entity] = []
     token = 0
     for document in corpus:
         open_class = None
@@ -68,12 +68,12 @@ def entities_token_by_token(corpus: list[list[int]], labels: tuple[str, ...]) ->
             if kind == "O":
                 open_class = None
             elif kind == "I" and name == open_class:
-                found[-1] = found[-1]._replace(last=token)
+                actual[-1] = actual[-1]._replace(last=token)
             else:
-                found.append(Entity(token, token, name))
+                actual.append(Entity(token, token, name))
                 open_class = name
             token += 1
-    return found
+    return actual
 
 
 @given(tagged, st.sampled_from([LABELS, SHUFFLED]))
@@ -85,14 +85,14 @@ def entities_token_by_token(corpus: list[list[int]], labels: tuple[str, ...]) ->
 def test_entities_are_those_found_token_by_token(
     corpus: list[list[int]], labels: tuple[str, ...]
 ) -> None:
-    found = find_entities(*columns(corpus), labels)
-    assert entities(found, labels) == entities_token_by_token(corpus, labels)
+    actual = find_entities(*columns(corpus), labels)
+    assert entities(actual, labels) == entities_token_by_token(corpus, labels)
 
 
 def test_nothing_is_found_where_nothing_is_labelled() -> None:
     for labels in [(), ("O",)]:
-        found = find_entities(*columns([[-1, -1], [], [-1]]), labels)
-        assert entities(found, labels) == []
+        actual = find_entities(*columns([[-1, -1], [], [-1]]), labels)
+        assert entities(actual, labels) == []
 
 
 @st.composite
@@ -100,15 +100,15 @@ def spans_of_tokens(draw: st.DrawFn) -> tuple[list[Entity], np.ndarray]:
     """Return entities that share no token, often adjacent, none across documents."""
     lengths = draw(st.lists(st.integers(0, 8), max_size=5))
     documents = np.array([0, *accumulate(lengths)], np.int64)
-    found = []
+    actual = []
     for begin, end in zip(documents[:-1].tolist(), documents[1:].tolist(), strict=True):
         token = begin
         while token < end:
             last = draw(st.integers(token, end - 1))
             if name := draw(st.sampled_from(["AGE", "NAME", None])):
-                found.append(Entity(token, last, name))
+                actual.append(Entity(token, last, name))
             token = last + 1
-    return found, documents
+    return actual, documents
 
 
 @given(spans_of_tokens(), st.sampled_from([LABELS, SHUFFLED]))
@@ -147,10 +147,10 @@ def test_well_formed_tags_say_the_same_and_are_what_entities_give(
     repaired = well_formed(tags, documents, labels)
     assert np.array_equal(tags, before)
     assert np.array_equal(well_formed(repaired, documents, labels), repaired)
-    found = find_entities(tags, documents, labels)
-    assert entities(find_entities(repaired, documents, labels), labels) == entities(found, labels)
+    actual = find_entities(tags, documents, labels)
+    assert entities(find_entities(repaired, documents, labels), labels) == entities(actual, labels)
     assert np.array_equal(repaired == UNKNOWN, tags == UNKNOWN)
-    written = tags_of_entities(found, len(tags), labels)
+    written = tags_of_entities(actual, len(tags), labels)
     assert np.array_equal(repaired[tags != UNKNOWN], written[tags != UNKNOWN])
 
 

@@ -48,8 +48,8 @@ def split(text: str, unit: Unit) -> list[str]:
     ],
 )
 def test_lines(text: str, expected: dict[int, str]) -> None:
-    found = split_document(Document("a", text), "line", Problems())
-    assert {offset: piece.text for offset, piece in found} == expected
+    actual = split_document(Document("a", text), "line", Problems())
+    assert {offset: piece.text for offset, piece in actual} == expected
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_sentences_are_parts_of_lines(text: str) -> None:
         for start, line in lines
         for offset, piece in split_document(line, "sentence", Problems())
     ]
-    found = split_document(Document("a", text), "sentence", Problems())
-    assert [(offset, piece.text) for offset, piece in found] == within
+    actual = split_document(Document("a", text), "sentence", Problems())
+    assert [(offset, piece.text) for offset, piece in actual] == within
 
 
 def labels_of(text: str, spans: tuple[Span, ...]) -> list[str | None]:
@@ -189,8 +189,8 @@ def test_a_span_that_crosses_is_named_and_cut() -> None:
     text = "Nombre: Ana \n Puig\nEdad: 68"
     document = Document("ward/17", text, (Span(8, 18, "NAME"), Span(25, 27, "AGE")))
     problems = Problems()
-    found = split_document(document, "line", problems)
-    assert [(offset, piece.spans) for offset, piece in found] == [
+    actual = split_document(document, "line", problems)
+    assert [(offset, piece.spans) for offset, piece in actual] == [
         (0, (Span(8, 11, "NAME"),)),
         (13, (Span(1, 5, "NAME"),)),
         (19, (Span(6, 8, "AGE"),)),
@@ -208,18 +208,18 @@ def test_units_share_the_group_of_their_source(group: str | None) -> None:
     document = Document("ward/17", "Ana.\nVic.", (), group)
     expected = group or "ward/17"
     for unit in ("line", "sentence"):
-        found = [piece for _, piece in split_document(document, unit, Problems())]
-        assert [piece.id for piece in found] == ["ward/17#0", "ward/17#5"]
-        assert [piece.group for piece in found] == [expected, expected]
+        actual = [piece for _, piece in split_document(document, unit, Problems())]
+        assert [piece.id for piece in actual] == ["ward/17#0", "ward/17#5"]
+        assert [piece.group for piece in actual] == [expected, expected]
 
 
 def test_documents_are_split_one_after_another() -> None:
     corpus = [Document("a", "Ana. Vic\n3"), Document("b", " "), Document("c", "Puig", (), "p")]
-    found = {
+    actual = {
         unit: [each.id for each in split_documents(iter(corpus), unit, Problems())]
         for unit in UNITS
     }
-    assert found == {
+    assert actual == {
         "document": ["a", "b", "c"],
         "line": ["a#0", "a#9", "c#0"],
         "sentence": ["a#0", "a#5", "a#9", "c#0"],

@@ -29,5 +29,5 @@ def test_it_keeps_words_from_being_names() -> None:
     batch = make_batch([Document("", text)], labelled=False)
     kept = [batch.vocabulary[word] for word in batch.word_ids[blocked(both.match(batch))].tolist()]
     assert kept == ["Wilson", "Guillain", "-", "Barré", "Cabeza", "cuello", "marzo"]
-    found = both.find(batch)
-    assert [both.classes[kind] for kind in found.classes.tolist()].count("NAME") == 1
+    matches = both.find(batch)
+    assert [both.classes[kind] for kind in matches.classes.tolist()].count("NAME") == 1

@@ -51,7 +51,7 @@ def test_terms_are_folded_distinct_and_borne(name: str) -> None:
 
 def test_names_of_people_have_the_number_of_their_bearers() -> None:
     census = read_gazetteer(CENSUS)
-    assert {each.name for each in census.sizes()} == {"given_name", "surname"}
+    assert {size.name for size in census.sizes()} == {"given_name", "surname"}
     given, surnames = (counts_of(census, name) for name in ("given_name", "surname"))
     assert {"maria jose", "montserrat", "jordi", "iker"} <= set(given)
     assert {"muñoz", "puig", "singh", "etxeberria"} <= set(surnames)
@@ -80,12 +80,14 @@ def test_towns_are_named_as_they_are_spoken_and_in_each_language(places: Gazette
 
 def test_health_centres_have_their_kind_in_front(places: Gazetteer) -> None:
     centres = counts_of(places, "health_centre")
-    assert [each for each in centres if not each.startswith(CENTRES)] == []
+    assert [centre for centre in centres if not centre.startswith(CENTRES)] == []
     assert {"centro de salud almeria centro", "cap la sagrera", "consultorio villafeliche"} <= set(
         centres
     )
     assert not set(centres) & set(counts_of(places, "municipality"))
-    assert [each for each in centres if re.search(r'[,/()"]|\bs/n\b|auxiliar|verano', each)] == []
+    assert [
+        centre for centre in centres if re.search(r'[,/()"]|\bs/n\b|auxiliar|verano', centre)
+    ] == []
 
 
 def test_hospitals_are_also_named_as_in_notes(places: Gazetteer) -> None:
@@ -93,7 +95,7 @@ def test_hospitals_are_also_named_as_in_notes(places: Gazetteer) -> None:
     assert {"hospital universitario 12 de octubre", "hospital 12 de octubre"} <= hospitals
     assert "hospital comarcal de melilla" in hospitals  # in the catalogue: Hospital comarcal
     assert not hospitals & {"hospital", "hospital general", "hospital comarcal"}
-    assert [each for each in hospitals if re.search(r'[,/()"]|\.$|  ', each)] == []
+    assert [hospital for hospital in hospitals if re.search(r'[,/()"]|\.$|  ', hospital)] == []
 
 
 def test_streets_have_a_kind_and_no_number(places: Gazetteer) -> None:
@@ -102,13 +104,13 @@ def test_streets_have_a_kind_and_no_number(places: Gazetteer) -> None:
         streets
     )
     assert streets["plaza mayor"] > 100
-    bare = [each for each in streets if len(each.split()) < 2 or re.search(r"[,/()]", each)]
+    bare = [street for street in streets if len(street.split()) < 2 or re.search(r"[,/()]", street)]
     assert bare == []
-    numbered = [each for each in streets if re.search(r"\d", each)]
+    numbered = [street for street in streets if re.search(r"\d", street)]
     assert [each for each in numbered if re.search(r"\bs/n|\d$|nº|\bkm\b", each)] == [
         each for each in numbered if "nacional" in each
     ]
-    kinds = {each.split()[0] for each in streets if is_street(each.split())}
+    kinds = {street.split()[0] for street in streets if is_street(street.split())}
     assert {"calle", "carrer", "avenida", "plaza", "paseo", "carretera"} <= kinds
     assert not kinds & {"c", "cl", "av", "avda", "pza", "pl", "ctra", "barrio", "urbanizacion"}
 
@@ -139,8 +141,10 @@ def test_places_are_found_as_notes_write_them(
     text: str, expected: list[tuple[str, str]], matcher: PhraseMatcher
 ) -> None:
     batch = make_batch([Document("", text)], labelled=False)
-    found = matcher.find(batch)
-    spans = zip(found.classes.tolist(), found.first.tolist(), found.last.tolist(), strict=True)
+    matches = matcher.find(batch)
+    spans = zip(
+        matches.classes.tolist(), matches.first.tolist(), matches.last.tolist(), strict=True
+    )
     assert [
         (matcher.classes[kind], text[batch.starts[first] : batch.ends[last]])
         for kind, first, last in spans

@@ -95,6 +95,6 @@ def files_of_repository() -> Iterator[Path]:
     for path in ROOT.rglob("*"):
         folders = path.relative_to(ROOT).parts[:-1]
         if path.is_file() and not any(
-            each in IGNORED or each.endswith("_cache") for each in folders
+            folder in IGNORED or folder.endswith("_cache") for folder in folders
         ):
             yield path

@@ -30,11 +30,11 @@ def by_hand(gazetteer: Gazetteer, classes: Sequence[str]) -> Table:
     """Count the bearers of each word, and those of the word alone, by class."""
     counts: Counter[tuple[str, str]] = Counter()
     alone: Counter[tuple[str, str]] = Counter()
-    found = dict.fromkeys(classes, 0)
+    actual = dict.fromkeys(classes, 0)
     table: Table = {}
     rows = gazetteer.terms.to_pylist(), gazetteer.classes.to_pylist(), gazetteer.counts.tolist()
     for term, name, count in zip(*rows, strict=True):
-        if name not in found:
+        if name not in actual:
             continue
         words = words_of(term)
         for word in words:
@@ -76,13 +76,13 @@ def test_words_are_borne_as_often_as_a_slow_count_says(
     made = make_gazetteer(*rows)
     there = {name for _, name, _ in rows}
     classes = sorted(wanted & there)
-    found = Frequencies.from_gazetteer(made, classes)
-    assert found.classes == tuple(classes or sorted(there))
-    assert table_of(found) == by_hand(made, found.classes)
+    actual = Frequencies.from_gazetteer(made, classes)
+    assert actual.classes == tuple(classes or sorted(there))
+    assert table_of(actual) == by_hand(made, actual.classes)
 
 
 def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.from_gazetteer(
+    actual = Frequencies.from_gazetteer(
         make_gazetteer(
             ("maria", "given", 20),
             ("maria carmen", "given", 5),
@@ -91,8 +91,8 @@ def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) ->
             ("cruz", "surname", 3),
         )
     )
-    assert found.classes == ("given", "surname")
-    assert table_of(found) == {
+    assert actual.classes == ("given", "surname")
+    assert table_of(actual) == {
         "maria": {"given": (25, 20), "surname": (0, 0)},
         "carmen": {"given": (5, 0), "surname": (0, 0)},
         "de": {"given": (0, 0), "surname": (7, 0)},
@@ -110,19 +110,19 @@ def test_a_class_that_is_not_there_is_named(make_gazetteer: MakeGazetteer) -> No
 
 
 def test_nothing_has_no_words(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.from_gazetteer(make_gazetteer())
-    assert (found.words, found.classes) == ((), ())
-    assert found.rows(["Anna", ""]).tolist() == [-1, -1]
-    assert found.rows([]).tolist() == []
+    actual = Frequencies.from_gazetteer(make_gazetteer())
+    assert (actual.words, actual.classes) == ((), ())
+    assert actual.rows(["Anna", ""]).tolist() == [-1, -1]
+    assert actual.rows([]).tolist() == []
     assert Frequencies.from_gazetteer(make_gazetteer(("12 - 3", "a", 4))).words == ()
 
 
 def test_words_are_looked_up_however_they_are_written(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.from_gazetteer(
+    actual = Frequencies.from_gazetteer(
         make_gazetteer(("jose", "a", 1), ("peña", "a", 2), ("vila", "a", 3))
     )
     written = ["José", "JOSE", "Jose\u0301", "Peña", "Pen\u0303a", "PEÑA", "pena", "vil", "VILA"]
-    assert [found.words[row] if row >= 0 else "" for row in found.rows(written)] == [
+    assert [actual.words[row] if row >= 0 else "" for row in actual.rows(written)] == [
         *("jose", "jose", "jose", "peña", "peña", "peña", "", "", "vila")
     ]
 

@@ -31,22 +31,22 @@ ROWS = st.lists(
 def gazetteer_of(rows: list[Row]) -> Gazetteer:
     columns = list(zip(*rows, strict=True)) or [[], [], []]
     schema = pa.schema([("term", pa.string()), ("class", pa.string()), ("count", pa.int64())])
-    return Gazetteer.from_table(pa.table([pa.array(each) for each in columns], schema=schema))
+    return Gazetteer.from_table(pa.table([pa.array(column) for column in columns], schema=schema))
 
 
 def rows_of(gazetteer: Gazetteer) -> list[Row]:
     assert gazetteer.terms.type == gazetteer.classes.type == pa.large_string()
     assert gazetteer.counts.dtype == np.int64
     columns = gazetteer.terms, gazetteer.classes, gazetteer.counts
-    return list(zip(*(each.tolist() for each in columns), strict=True))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def straightforward(rows: list[Row]) -> list[Row]:
     sums: Counter[tuple[str, str]] = Counter()
     for term, name, count in rows:
         sums[term, name] += count
-    found = [(term, name, count) for (term, name), count in sums.items()]
-    return sorted(found, key=lambda row: (-row[2], row[1], row[0]))
+    actual = [(term, name, count) for (term, name), count in sums.items()]
+    return sorted(actual, key=lambda row: (-row[2], row[1], row[0]))
 
 
 @settings(max_examples=30)
@@ -80,9 +80,9 @@ def test_a_gazetteer_is_read_as_it_was_written(tmp_path: Path) -> None:
     rows = [("maria carmen", "given", 5), ("muñoz", "surname", 3), ("maria", "given", 9)]
     written = gazetteer_of(rows)
     written.save(tmp_path / "new" / "names.parquet")
-    found = Gazetteer.load(tmp_path / "new" / "names.parquet")
-    assert rows_of(found) == rows_of(written) == straightforward(rows)
-    assert len(found) == 3
+    loaded = Gazetteer.load(tmp_path / "new" / "names.parquet")
+    assert rows_of(loaded) == rows_of(written) == straightforward(rows)
+    assert len(loaded) == 3
     assert stat.S_IMODE((tmp_path / "new" / "names.parquet").stat().st_mode) == 0o600
 
 
@@ -132,8 +132,8 @@ def test_what_is_no_gazetteer_is_refused(make: object, message: str, tmp_path: P
 
 
 def test_a_term_is_found_in_all_its_classes() -> None:
-    found = gazetteer_of([("a", "x", 1), ("a b", "x", 7), ("a", "y", 2)]).rows_of_term("a")
-    assert found.to_pylist() == [
+    actual = gazetteer_of([("a", "x", 1), ("a b", "x", 7), ("a", "y", 2)]).rows_of_term("a")
+    assert actual.to_pylist() == [
         {"term": "a", "class": "y", "count": 2},
         {"term": "a", "class": "x", "count": 1},
     ]
@@ -146,6 +146,6 @@ def test_terms_with_a_word_are_those_in_which_it_stands_alone(word: str) -> None
     gazetteer = gazetteer_of([(term, "x", 1) for term in terms])
     apart = {term: " ".join(re.split("[-;' ]+", term)) for term in terms}
     expected = {term for term in terms if term != word and f" {word} " in f" {apart[term]} "}
-    found = gazetteer.rows_with_word(word)["term"].to_pylist()
-    assert len(found) == len(expected)
-    assert set(found) == expected
+    actual = gazetteer.rows_with_word(word)["term"].to_pylist()
+    assert len(actual) == len(expected)
+    assert set(actual) == expected

@@ -57,15 +57,15 @@ def test_columns_are_checked_as_single_records_are(
     """JSON lines are read one by one: what is wrong in them is found without any arrays."""
     kind = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("label", pa.string())]))
     with TemporaryDirectory() as folder:
-        labels = pa.array([list(map(item, found)) for _, found in notes], kind)
+        labels = pa.array([list(map(item, actual)) for _, actual in notes], kind)
         texts = pa.array([text for text, _ in notes], pa.string())
         ids = pa.array([str(number) for number in range(len(notes))], pa.string())
         path = save(Path(folder) / "n.parquet", id=ids, text=texts, label=labels)
         lines = Path(folder) / "n.jsonl"
         lines.write_text(
             "\n".join(
-                json.dumps({"id": str(number), "text": text, "label": found})
-                for number, (text, found) in enumerate(notes)
+                json.dumps({"id": str(number), "text": text, "label": actual})
+                for number, (text, actual) in enumerate(notes)
             )
         )
         expected_problems, problems, by_batch = lenient(), lenient(), lenient()
@@ -76,19 +76,19 @@ def test_columns_are_checked_as_single_records_are(
             {*expected_problems.counts.values()},
             sum(expected_problems.counts.values()),
         )
-        found = list(read_batches(path, problems=by_batch))
+        actual = list(read_batches(path, problems=by_batch))
         assert by_batch.counts == problems.counts
-        write_batches(iter(found), Path(folder) / "o.parquet")
+        write_batches(iter(actual), Path(folder) / "o.parquet")
         assert list(read(Path(folder) / "o.parquet", problems=Problems())) == expected
 
 
 def test_rows_before_a_problem_are_read(tmp_path: Path) -> None:
     labels = [[item((1, 2, "B")), item((0, 1, "A"))], [item((0, 1, "A"))], [item((0, 9, "A"))], []]
     path = save(tmp_path / "n.parquet", id=["a", "b", "c", "d"], text=["xyz"] * 4, label=labels)
-    found = read_batches(path, problems=Problems())
-    assert next(found).column("id").to_pylist() == ["a", "b"]
+    actual = read_batches(path, problems=Problems())
+    assert next(actual).column("id").to_pylist() == ["a", "b"]
     with pytest.raises(ProblemError, match="row 2: annotations outside"):
-        next(found)
+        next(actual)
 
 
 def test_parquet_to_parquet_makes_no_object_for_a_sound_note(
@@ -125,18 +125,18 @@ def test_other_columns_are_carried_along(tmp_path: Path) -> None:
         tmp_path / "n.parquet", id=["a", "b"], text=texts, label=labels, labels=[1, 2], **others
     )
     problems = Problems()
-    found = list(read_batches(path, problems=problems))
+    actual = list(read_batches(path, problems=problems))
     assert problems.unused == {"labels": 2}  # its name is taken
-    write_batches(iter(found), tmp_path / "o.parquet")
+    write_batches(iter(actual), tmp_path / "o.parquet")
     stored = pq.read_table(tmp_path / "o.parquet").select(list(others)).to_pydict()
     expected = pa.table(others).to_pydict()
     expected["span_confidences"] = [[0.9, 0.1], []]  # in order, as the annotations are
     assert stored == expected
-    write_batches(iter(found), tmp_path / "o.jsonl.gz")
+    write_batches(iter(actual), tmp_path / "o.jsonl.gz")
     (first, _) = read(tmp_path / "o.jsonl.gz", problems=(seen := Problems()))
     assert first.spans == (Span(0, 4, "A"), Span(5, 9, "B"))
     assert seen.unused.keys() == others.keys()
-    report = write_batches(iter(found), tmp_path / "o")
+    report = write_batches(iter(actual), tmp_path / "o")
     assert report.left_out == {"confidences": 2, "span confidences": 2, "other columns": 8}
 
 
@@ -182,8 +182,8 @@ def test_small_batches_are_put_together_and_large_ones_cut(
     metadata = pq.ParquetFile(tmp_path / "o.parquet").metadata
     assert max(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)) <= 4
     assert metadata.num_row_groups <= 4
-    found = list(read(tmp_path / "o.parquet", problems=Problems()))
-    assert [each.id for each in found] == [str(number) for number in range(11)]
+    notes = list(read(tmp_path / "o.parquet", problems=Problems()))
+    assert [document.id for document in notes] == [str(number) for number in range(11)]
 
 
 def test_batches_of_another_schema_are_refused(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_ids_are_paths_without_suffix(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
 
     def ids(source: str | Path, format: str | None = "brat") -> list[str]:
-        return [each.id for each in read(source, format=format, problems=Problems())]
+        return [document.id for document in read(source, format=format, problems=Problems())]
 
     assert ids(tmp_path, None) == ["a", "b/c.v2", "b/d"]
     assert ids(tmp_path, "text") == ["a", "b/c.v2", "b/d"]
@@ -63,7 +63,7 @@ def test_relative_patterns_have_the_same_ids(
     write([Document("a", ""), Document("b/c", "")], tmp_path / "x", format="text")
     monkeypatch.chdir(tmp_path / "x")
     for pattern in ("**", "./**/*.txt", "../x/**/*.txt", "."):
-        assert [each.id for each in read(pattern, problems=Problems())] == ["a", "b/c"]
+        assert [document.id for document in read(pattern, problems=Problems())] == ["a", "b/c"]
 
 
 def test_a_pattern_of_one_suffix_finds_the_other_file(folder: Folder) -> None:
@@ -223,7 +223,7 @@ def test_several_files_of_one_name_are_rejected(folder: Folder, twice: str) -> N
         with pytest.raises(ProblemError, match=r"several files of one name: note\.\w+ and note"):
             list(read(source, format="brat", problems=Problems()))
     problems = Problems(invalid="skip")
-    assert [each.id for each in read(root, format="brat", problems=problems)] == ["other"]
+    assert [document.id for document in read(root, format="brat", problems=problems)] == ["other"]
     assert problems.counts == {"several files of one name": 1}
 
 
@@ -244,7 +244,7 @@ def test_annotations_without_a_text_are_rejected(folder: Folder) -> None:
     with pytest.raises(ProblemError, match=r"alone\.ann: annotations without a text: expected"):
         list(read(source, problems=Problems()))
     problems = lenient()
-    assert [each.id for each in read(source, problems=problems)] == ["note"]
+    assert [document.id for document in read(source, problems=problems)] == ["note"]
     assert only(problems)[1] == "alone.ann"
 
 
@@ -268,7 +268,7 @@ def test_files_that_cannot_be_opened_or_named_are_rejected(tmp_path: Path, forma
     latin = Path(str(tmp_path / "c") + "\udcfa.txt")  # Latin-1 on disk
     latin.write_text("")
     problems = lenient()
-    assert [each.id for each in read(tmp_path, format=format, problems=problems)] == ["b"]
+    assert [document.id for document in read(tmp_path, format=format, problems=problems)] == ["b"]
     assert problems.counts == {"files that cannot be read": 1, "file names that are not UTF-8": 1}
     "".join(problems.lines()).encode()
 
@@ -277,7 +277,7 @@ def test_files_that_cannot_be_opened_or_named_are_rejected(tmp_path: Path, forma
 def test_start_counts_names_in_order(tmp_path: Path, format: str) -> None:
     write([Document(f"d{n // 10}/{n % 10}", str(n)) for n in range(30)], tmp_path / "x")
     everything = list(read(tmp_path / "x", format=format, problems=Problems()))
-    assert [each.text for each in everything] == [str(n) for n in range(30)]
+    assert [document.text for document in everything] == [str(n) for n in range(30)]
     (tmp_path / "x" / "d0" / "3.txt").write_bytes(b"\xff")  # is not opened
     for start in (4, 10, 29, 30, 31):
         rest = list(read(tmp_path / "x", format=format, problems=Problems(), start=start))

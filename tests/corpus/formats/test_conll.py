@@ -61,8 +61,8 @@ def test_columns_are_in_any_order(path: Path, columns: Columns, labels: list[str
 
 def test_a_tag_may_stand_before_its_token(path: Path) -> None:
     path.write_text("B-PER\t0\tAnna\nI-PER\t5\tPuig\n")
-    found = documents(path, columns=Columns(text="2", label="0"))
-    assert found == [Document("notes.conll:1", "Anna Puig", (Span(0, 9, "PER"),))]
+    notes = documents(path, columns=Columns(text="2", label="0"))
+    assert notes == [Document("notes.conll:1", "Anna Puig", (Span(0, 9, "PER"),))]
 
 
 def test_columns_may_have_names_in_a_comment(path: Path) -> None:
@@ -122,7 +122,7 @@ def test_offsets_say_where_tokens_are(path: Path) -> None:
 def test_offsets_that_disagree_with_the_text_are_rejected(path: Path, comment: str) -> None:
     path.write_text(f"# text = na na\n# offsets = {comment}\nna\tB-X\n\nok\tO\n")
     problems = lenient()
-    assert [each.text for each in documents(path, problems)] == ["ok"]
+    assert [document.text for document in documents(path, problems)] == ["ok"]
     assert problems.counts == {"tokens that disagree with the text in the comments": 1}
 
 
@@ -175,8 +175,8 @@ def test_schemes_are_told_apart(sentences: list[list[tuple[int, str]]], scheme: 
                 expected.append((place, place + length - 1, label))
             place += max(1, length)
         assert entities_of(tags) == expected
-    found = {prefix for sentence in written for prefix, _ in sentence}
-    if "I" in found or "E" in found or "S" in found:  # the schemes differ in their first entity
+    actual = {prefix for sentence in written for prefix, _ in sentence}
+    if "I" in actual or "E" in actual or "S" in actual:  # the schemes differ in their first entity
         assert detected == scheme or (scheme == "IOB1") == (detected == "IOB1")
 
 
@@ -214,14 +214,14 @@ def test_bilou_is_bioes_in_other_letters(path: Path) -> None:
 
 def test_byte_order_marks_and_windows_line_ends_are_no_part_of_it(path: Path) -> None:
     path.write_bytes("\ufeffAnna\tB-PER\r\n\r\nReus\tB-LOC\r\n".encode())
-    assert [each.text for each in documents(path)] == ["Anna", "Reus"]
+    assert [document.text for document in documents(path)] == ["Anna", "Reus"]
 
 
 def test_start_counts_documents_over_files(tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("a\tO\n\nb\tO\n\n\n\nc\tO")
     (tmp_path / "b.bio").write_text("# a licence\n\n# id = d\nd\tO\n\nd\tO\n\n# id = e\ne\tO\n")
     everything = documents(tmp_path)
-    assert [each.text for each in everything] == ["a", "b", "c", "d\nd", "e"]
+    assert [document.text for document in everything] == ["a", "b", "c", "d\nd", "e"]
     assert count_records(tmp_path) == 5
     for start in range(7):
         assert documents(tmp_path, start=start) == everything[start:]

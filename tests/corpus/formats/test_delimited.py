@@ -46,7 +46,7 @@ def test_columns_can_have_other_names(path: Path) -> None:
 def test_the_suffix_names_the_delimiter(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text('id\ttext\n1\t"a\tb"\n2\tc,d\n')
     (tmp_path / "b.CSV").write_text("id,text\n3,e\tf\n")
-    assert [each.text for each in documents(tmp_path)] == ["a\tb", "c,d", "e\tf"]
+    assert [document.text for document in documents(tmp_path)] == ["a\tb", "c,d", "e\tf"]
 
 
 def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> 
     (tmp_path / "a.csv").write_text('text\n"two\nlines"\nB\n')
     (tmp_path / "b.tsv").write_text("text\nC")
     expected = ["a.csv:2", "a.csv:3", "b.tsv:2"]
-    assert [each.id for each in documents(tmp_path)] == expected
-    assert [each.id for each in documents(tmp_path, start=1)] == expected[1:]
+    assert [document.id for document in documents(tmp_path)] == expected
+    assert [document.id for document in documents(tmp_path, start=1)] == expected[1:]
 
 
 @pytest.mark.parametrize("content", ["", "\n", "id,text", "id,text\n", "\ufeff"])
@@ -96,15 +96,15 @@ ROWS = [
 def test_rows_that_make_no_document_are_rejected(path: Path, row: bytes, kind: str) -> None:
     path.write_bytes(b'id,text,label\na,"A\nB",\n' + row + b"\nc,C,\n")
     problems = lenient()
-    assert [each.id for each in documents(path, problems)] == ["a", "c"]
+    assert [document.id for document in documents(path, problems)] == ["a", "c"]
     assert problems.counts == {kind: 1}
     (problem,) = problems.named[kind]
     assert problem.where == f"{path}, row 3"
     assert "Joan" not in problem.detail
-    found = read(path, problems=Problems())
-    assert next(found).id == "a"  # what comes before it is read
+    notes = read(path, problems=Problems())
+    assert next(notes).id == "a"  # what comes before it is read
     with pytest.raises(ProblemError, match=r"notes\.csv, row 3: "):
-        next(found)
+        next(notes)
 
 
 def test_every_row_is_reported_by_its_number(path: Path) -> None:
@@ -112,8 +112,8 @@ def test_every_row_is_reported_by_its_number(path: Path) -> None:
     path.write_bytes(b"id,text,label\n" + b"\nz,Z,\n".join(rows) + b"\n")
     problems = lenient()
     assert len(documents(path, problems)) == len(rows) - 1
-    found = sorted(int(each.where.rpartition(" ")[2]) for each in chain(*problems.named.values()))
-    assert found == list(range(2, 2 + 2 * len(rows), 2))
+    actual = sorted(int(each.where.rpartition(" ")[2]) for each in chain(*problems.named.values()))
+    assert actual == list(range(2, 2 + 2 * len(rows), 2))
     for start in range(2 * len(rows)):
         assert len(documents(path, lenient(), start=start)) == (2 * len(rows) - 1 - start) // 2
 
@@ -149,14 +149,14 @@ def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyP
     assert len(list(read_batches(path, problems=lenient()))) > 10
     problems = lenient()
     expected = [str(number) for number in range(100) if number not in (50, 97)]
-    assert [each.id for each in documents(path, problems)] == expected
+    assert [document.id for document in documents(path, problems)] == expected
     assert [each.where[-2:] for each in problems.named["rows of another number of columns"]] == [
         "52",
         "99",
     ]
     for start in (3, 50, 51, 97, 98, 99, 100):
         wanted = [name for name in expected if int(name) >= start]
-        assert [each.id for each in documents(path, lenient(), start=start)] == wanted
+        assert [document.id for document in documents(path, lenient(), start=start)] == wanted
 
 
 def test_a_row_that_is_too_long_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Compressed files, and the standard streams."""
+"""Compressed files, the standard streams, and files in other encodings than UTF-8."""
 
 import gzip
 import io
@@ -6,10 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
-from corpus.formats import FORMATS, count_records, detect_format, find_files, write
+from corpus.formats import FORMATS, count_records, find_files, write
+from corpus.formats.files import checked_codec
 from tests.corpus.formats.reading import documents
 
 DOCUMENTS = [
@@ -26,7 +29,6 @@ def test_files_of_text_may_be_compressed(tmp_path: Path, suffix: str, compressio
     assert path.stat().st_size < plain.stat().st_size / 2
     assert documents(path) == documents(plain) == DOCUMENTS
     assert documents(path, start=298) == DOCUMENTS[298:]
-    assert detect_format(path) == detect_format(plain)
     assert count_records(path) == count_records(plain) == 300
 
 
@@ -70,7 +72,7 @@ def test_folders_of_compressed_notes_are_read(tmp_path: Path) -> None:
         compress(path)
     assert documents(folder) == DOCUMENTS[:3]
     assert documents(folder / "*.ann*") == DOCUMENTS[:3]
-    assert [each.id for each in documents(folder, format="text")] == ["n0", "n1", "n2"]
+    assert [document.id for document in documents(folder, format="text")] == ["n0", "n1", "n2"]
     (folder / "n0.ann.gz").write_bytes((folder / "n0.ann.gz").read_bytes()[:-5])
     problems = Problems(invalid="skip")
     assert documents(folder, problems) == DOCUMENTS[1:3]
@@ -99,8 +101,8 @@ def test_standard_input_is_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_line_of_text_in_a_pipe_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(monkeypatch, b"Anna\r\n\n N\xfaria")
-    found = documents("-", format="text", encoding="latin-1")
-    assert [(each.id, each.text) for each in found] == [
+    notes = documents("-", format="text", encoding="latin-1")
+    assert [(document.id, document.text) for document in notes] == [
         ("stdin:1", "Anna\r"),
         ("stdin:2", ""),
         ("stdin:3", " Núria"),
@@ -162,3 +164,50 @@ def test_brat_and_text_may_be_in_another_encoding(tmp_path: Path) -> None:
     assert document == Document("a", "Núria Puig", (Span(6, 10, "NAME"),))
     with pytest.raises(ProblemError, match=r"byte 1 .* is no character of ascii"):
         documents(tmp_path, encoding="ascii")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["n.conll", "n.csv"])
+def test_a_missing_byte_order_mark_is_an_error(tmp_path: Path, name: str, encoding: str) -> None:
+    """Python's codec then calls no error handler."""
+    (tmp_path / name).write_bytes(b"a,b,c,d,")
+    with pytest.raises(InputError, match=f"is not text in {encoding}; name another encoding"):
+        documents(tmp_path / name, encoding=encoding)
+
+
+@pytest.mark.parametrize("name", ["klingon", "hex", "rot13", "base64", "undefined", "a\0b", ""])
+def test_what_is_no_encoding_of_text_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=r"there is no encoding .*; expected .* utf-8 or latin-1"):
+        checked_codec(name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "cp1252"])
+def test_every_text_format_has_any_encoding(tmp_path: Path, encoding: str) -> None:
+    """Lines are found after decoding: a line feed of UTF-16 is two bytes."""
+    contents = {
+        "n.conll": "Núria\tB-N\nve\tO\n\nĊ".replace("Ċ", "ú\tO\n"),
+        "n.csv": 'id,text\n1,"Núria ve"\n',
+        "n.txt": "Núria ve",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content.encode(encoding))
+        first = documents(tmp_path / name, encoding=encoding)[0]
+        assert first.text.split()[:2] == ["Núria", "ve"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "ascii", "cp1252", "idna"])
+@pytest.mark.parametrize("name", ["n.conll", "n.csv", "n.txt", "n.ann"])
+@given(data=st.binary(max_size=60))
+def test_any_bytes_in_any_encoding_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, name: str, encoding: str, data: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("notes")
+    (folder / "n.txt").write_bytes(data)
+    (folder / name).write_bytes(data)
+    source = folder if name == "n.ann" else folder / name
+    try:
+        notes = documents(source, Problems(invalid="skip"), encoding=encoding)
+    except InputError as error:
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert all(isinstance(note, Document) for note in notes)

@@ -81,7 +81,7 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_are_no_matter(path:
 def test_lines_that_make_no_document_are_rejected(path: Path, line: str, kind: str) -> None:
     path.write_text(f"\n{line}\n{GOOD}\n")
     problems = lenient()
-    assert [each.id for each in documents(path, problems)] == ["z"]
+    assert [document.id for document in documents(path, problems)] == ["z"]
     assert problems.counts == {kind: 1}
     (problem,) = problems.named[kind]
     assert problem.where == f"{path}:2"
@@ -96,9 +96,12 @@ def test_a_line_without_an_id_is_named_by_its_file_and_number(tmp_path: Path) ->
     (tmp_path / "deep" / "a.jsonl").write_text('\n{"text": "A"}\n{"id": "x", "text": "B"}\n')
     (tmp_path / "deep" / "a.ndjson").write_text('{"text": "A"}\n\n\n{"text": "A"}\n')
     expected = ["deep/a.jsonl:2", "x", "deep/a.ndjson:1", "deep/a.ndjson:4"]
-    assert [each.id for each in documents(tmp_path)] == expected
-    assert [each.id for each in documents(tmp_path, start=2)] == expected[2:]
-    assert [each.id for each in documents(tmp_path / "deep" / "a.jsonl")] == ["a.jsonl:2", "x"]
+    assert [document.id for document in documents(tmp_path)] == expected
+    assert [document.id for document in documents(tmp_path, start=2)] == expected[2:]
+    assert [document.id for document in documents(tmp_path / "deep" / "a.jsonl")] == [
+        "a.jsonl:2",
+        "x",
+    ]
     with pytest.raises(ProblemError, match="'nhc' must be a string or a number"):
         documents(tmp_path, columns=Columns(id="nhc"))
 
@@ -169,7 +172,7 @@ def test_start_counts_lines_that_are_not_blank(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").touch()
     (tmp_path / "c.jsonl").write_text("\n\n".join(["", *lines[4:], ""]))
     everything = documents(tmp_path)
-    assert [each.id for each in everything] == [str(n) for n in range(10)]
+    assert [document.id for document in everything] == [str(n) for n in range(10)]
     for start in range(12):
         assert documents(tmp_path, start=start) == everything[start:]
 
@@ -183,10 +186,10 @@ def test_start_counts_lines_that_are_rejected_and_does_not_parse_them(path: Path
 
 def test_a_file_that_vanished_is_an_error(path: Path) -> None:
     path.write_text(GOOD)
-    found = read(path, problems=Problems())
+    notes = read(path, problems=Problems())
     path.unlink()
     with pytest.raises(InputError, match=r"notes\.jsonl cannot be read: No such file"):
-        next(found)
+        next(notes)
 
 
 def test_what_is_written(path: Path) -> None:

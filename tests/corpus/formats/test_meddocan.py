@@ -7,7 +7,7 @@ import pytest
 
 from corpus.document import Document
 from corpus.errors import Problems
-from corpus.formats import WriteReport, detect_format, find_files, read, write
+from corpus.formats import WriteReport, find_files, read, write
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,6 @@ def corpus(meddocan: Path) -> list[Document]:
 
 
 def test_everything_is_read(meddocan: Path, corpus: list[Document]) -> None:
-    assert detect_format(meddocan) == "brat"
     assert len(find_files(meddocan)) == 1500
     assert len(corpus) == 750
     assert sum(len(document.spans) for document in corpus) == 17_134
@@ -30,18 +29,18 @@ def test_everything_is_read(meddocan: Path, corpus: list[Document]) -> None:
 
 
 def test_a_split_or_a_pattern_is_a_part_of_it(meddocan: Path, corpus: list[Document]) -> None:
-    train = [each for each in corpus if each.id.startswith("train/")]
+    train = [document for document in corpus if document.id.startswith("train/")]
     assert len(train) == 500
-    found = list(read(f"{meddocan}/tr*/*", problems=Problems()))
-    assert [f"train/{each.id}" for each in found] == [each.id for each in train]
-    assert [each.spans for each in found] == [each.spans for each in train]
-    assert list(read(meddocan / "train", problems=Problems())) == found
-    assert list(read(meddocan / "train", problems=Problems(), start=490)) == found[490:]
+    notes = list(read(f"{meddocan}/tr*/*", problems=Problems()))
+    assert [f"train/{each.id}" for each in notes] == [document.id for document in train]
+    assert [document.spans for document in notes] == [document.spans for document in train]
+    assert list(read(meddocan / "train", problems=Problems())) == notes
+    assert list(read(meddocan / "train", problems=Problems(), start=490)) == notes[490:]
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out"])
 def test_every_format_holds_it(tmp_path: Path, corpus: list[Document], name: str) -> None:
-    written = [replace(each, group=each.id) for each in corpus] if "." in name else corpus
+    written = [replace(note, group=note.id) for note in corpus] if "." in name else corpus
     assert write(written, tmp_path / name) == WriteReport(750, 17_134)
     problems = Problems()
     assert list(read(tmp_path / name, problems=problems)) == written

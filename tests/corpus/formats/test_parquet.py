@@ -51,8 +51,8 @@ def test_a_row_is_a_document(path: Path) -> None:
 def test_ids_and_groups_are_of_any_integer_or_string_type(path: Path, ids: pa.Array) -> None:
     save(path, id=ids, text=["A", "B"], group=ids)
     expected = [str(value) for value in ids.to_pylist()]
-    assert [each.id for each in documents(path)] == expected
-    assert [each.group for each in documents(path)] == expected
+    assert [document.id for document in documents(path)] == expected
+    assert [document.group for document in documents(path)] == expected
 
 
 def test_annotations_are_of_any_integer_and_string_type(path: Path) -> None:
@@ -91,8 +91,8 @@ def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> 
     for name in ("a.parquet", "a.pq"):
         save(tmp_path / "deep" / name, 2, text=["A", "B", "C"])
     expected = [f"deep/a.{suffix}:{row}" for suffix in ("parquet", "pq") for row in range(3)]
-    assert [each.id for each in documents(tmp_path)] == expected
-    assert [each.id for each in documents(tmp_path, start=4)] == expected[4:]
+    assert [document.id for document in documents(tmp_path)] == expected
+    assert [document.id for document in documents(tmp_path, start=4)] == expected[4:]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_null_ids_and_texts_are_rejected(path: Path) -> None:
 def test_whole_numbers_of_a_floating_column_are_integers(path: Path) -> None:
     """As pandas writes integers where one of them is null."""
     save(path, id=[7.0, 8.0, 9.0], text=["a", "b", "c"], group=[12.0, None, float("nan")])
-    found = [(document.id, document.group) for document in documents(path)]
-    assert found == [("7", "12"), ("8", None), ("9", None)]
+    actual = [(document.id, document.group) for document in documents(path)]
+    assert actual == [("7", "12"), ("8", None), ("9", None)]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_bytes_that_are_not_utf8_are_rejected(path: Path, column: str) -> None:
     bad = pa.array([b"J\xff", b"b"]).view(pa.string())
     save(path, **{"id": ["a", "b"], "text": ["A", "b"], column: bad})
     problems = lenient()
-    assert [each.id for each in documents(path, problems)] == ["b"]
+    assert [document.id for document in documents(path, problems)] == ["b"]
     assert problems.counts == {"text that is not UTF-8": 1}
     with pytest.raises(ProblemError, match="row 0: text that is not UTF-8"):
         documents(path)
@@ -198,7 +198,7 @@ def test_start_counts_rows_over_row_groups_and_files(tmp_path: Path) -> None:
         texts = pa.array([f"t{n}" for n in range(low, high)], pa.string())
         save(tmp_path / f"{name}.parquet", size, id=ids, text=texts)
     everything = documents(tmp_path)
-    assert [each.id for each in everything] == [str(n) for n in range(17)]
+    assert [document.id for document in everything] == [str(n) for n in range(17)]
     for start in range(19):
         assert documents(tmp_path, start=start) == everything[start:]
 

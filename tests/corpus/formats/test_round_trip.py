@@ -33,7 +33,7 @@ def documents(draw: st.DrawFn) -> Document:
 
 def fits_in_files(corpus: list[Document]) -> bool:
     """Return whether each id names a file of its own, also where names of files are short."""
-    names = [f"{part}.txt" for each in corpus for part in each.id.split("/")]
+    names = [f"{part}.txt" for document in corpus for part in document.id.split("/")]
     return len(corpus) <= 1 and all(len(name.encode()) <= 255 for name in names)
 
 
@@ -74,18 +74,18 @@ def test_tables_hold_everything(corpus: list[Document]) -> None:
 @example([Document("a", "\r", group="\r"), Document("b", "")])
 @thorough
 def test_csv_holds_everything_but_empty_groups(corpus: list[Document]) -> None:
-    found = [replace(each, group=each.group or None) for each in corpus]
-    assert round_trip(corpus, CSV, JSONL, TSV) == found
+    actual = [replace(document, group=document.group or None) for document in corpus]
+    assert round_trip(corpus, CSV, JSONL, TSV) == actual
 
 
 @given(corpora)
 @thorough
 def test_conll_holds_everything_but_boundaries_inside_tokens(corpus: list[Document]) -> None:
-    found = round_trip(corpus, CONLL)
-    assert [replace(each, spans=()) for each in found] == [
-        replace(each, spans=()) for each in corpus
+    actual = round_trip(corpus, CONLL)
+    assert [replace(each, spans=()) for each in actual] == [
+        replace(document, spans=()) for document in corpus
     ]
-    assert round_trip(found, CONLL, JSONL, (".bio.gz", "conll")) == found
+    assert round_trip(actual, CONLL, JSONL, (".bio.gz", "conll")) == actual
 
 
 @given(single)
@@ -93,20 +93,20 @@ def test_conll_holds_everything_but_boundaries_inside_tokens(corpus: list[Docume
 @example([Document("a", "\r", (Span(0, 1, "A"),))])
 @thorough
 def test_brat_holds_everything_but_the_group(corpus: list[Document]) -> None:
-    found = round_trip(corpus, BRAT, JSONL, BRAT)
-    assert found == [replace(each, group=None) for each in corpus]
+    actual = round_trip(corpus, BRAT, JSONL, BRAT)
+    assert actual == [replace(document, group=None) for document in corpus]
 
 
 @given(single)
 @thorough
 def test_text_holds_ids_and_texts(corpus: list[Document]) -> None:
-    found = round_trip(corpus, TEXT, BRAT, TEXT)
-    assert found == [Document(each.id, each.text) for each in corpus]
+    actual = round_trip(corpus, TEXT, BRAT, TEXT)
+    assert actual == [Document(document.id, document.text) for document in corpus]
 
 
 def test_files_come_back_in_the_order_of_their_names() -> None:
     names = ["b", "a/z", "a b", "a", "a.b", "a-b/c", "c/d/e"]
     corpus = [Document(name, name, (Span(0, 1, "X"),)) for name in names]
     for target in (BRAT, TEXT):
-        found = [each.id for each in round_trip(corpus, target)]
-        assert found == sorted(names, key=Path)
+        actual = [document.id for document in round_trip(corpus, target)]
+        assert actual == sorted(names, key=Path)

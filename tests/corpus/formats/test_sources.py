@@ -7,7 +7,8 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
-from corpus.formats import Columns, detect_format, find_files, has_column, read, write
+from corpus.formats import Columns, find_files, has_column, read, write
+from corpus.formats.sources import format_of, locate
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -114,9 +115,9 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
 )
 def test_suffixes_tell_the_format(tmp_path: Path, files: list[str], expected: str) -> None:
     touch(tmp_path, *files)
-    assert detect_format(tmp_path) == expected
+    assert format_of(locate(tmp_path)) == expected
     if len(files) == 1:
-        assert detect_format(tmp_path / files[0]) == expected
+        assert format_of(locate(tmp_path / files[0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_suffixes_tell_the_format(tmp_path: Path, files: list[str], expected: st
 def test_a_mixture_is_an_error(tmp_path: Path, files: list[str], found: str) -> None:
     touch(tmp_path, *files)
     with pytest.raises(InputError, match="name the format") as error:
-        detect_format(tmp_path)
+        format_of(locate(tmp_path))
     assert all(part in str(error.value) for part in found.split(", "))
 
 
@@ -139,9 +140,9 @@ def test_an_unknown_suffix_is_an_error_unless_the_format_is_named(tmp_path: Path
     path.write_text('{"id": "a", "text": "b"}\n')
     with pytest.raises(InputError, match=r"holds 1 \.json: .* name the format"):
         read(path, problems=Problems())
-    assert [each.id for each in read(path, format="jsonl", problems=Problems())] == ["a"]
+    assert [document.id for document in read(path, format="jsonl", problems=Problems())] == ["a"]
     pattern = f"{tmp_path}/*.json"
-    assert [each.id for each in read(pattern, format="jsonl", problems=Problems())] == ["a"]
+    assert [document.id for document in read(pattern, format="jsonl", problems=Problems())] == ["a"]
 
 
 def test_a_named_format_reads_its_own_files_of_a_mixture(tmp_path: Path) -> None:
@@ -150,8 +151,8 @@ def test_a_named_format_reads_its_own_files_of_a_mixture(tmp_path: Path) -> None
     (tmp_path / "b.jsonl").write_text('{"id": "b", "text": "B"}\n')
     for source in (tmp_path, f"{tmp_path}/*"):
         for format, expected in [("jsonl", "b"), ("brat", "a"), ("text", "a")]:
-            found = [each.id for each in read(source, format=format, problems=Problems())]
-            assert found == [expected], (source, format)
+            actual = [document.id for document in read(source, format=format, problems=Problems())]
+            assert actual == [expected], (source, format)
 
 
 def test_a_named_format_that_a_folder_does_not_hold_is_an_error(tmp_path: Path) -> None:

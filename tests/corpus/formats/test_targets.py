@@ -56,12 +56,9 @@ def test_another_suffix_needs_a_named_format(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"names no format to write .*; name the format"):
         write([ANNA], tmp_path / name)
     write([ANNA], tmp_path / name, format="text")
-    assert [each.text for each in read(tmp_path / name, problems=Problems())] == ["Anna Puig"]
-
-
-def test_an_unknown_format_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'docx' is unknown"):
-        write([ANNA], tmp_path / "o", format="docx")
+    assert [document.text for document in read(tmp_path / name, problems=Problems())] == [
+        "Anna Puig"
+    ]
 
 
 @every_target
@@ -147,9 +144,13 @@ def test_what_a_killed_process_leaves_is_no_corpus_and_in_nobodys_way(
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert len(list(tmp_path.iterdir())) == 2  # something was left
     for source in (tmp_path, f"{tmp_path}/*", f"{tmp_path}/**"):
-        assert [each.text for each in read(source, format=format, problems=Problems())] == [""]
+        assert [document.text for document in read(source, format=format, problems=Problems())] == [
+            ""
+        ]
     write([ANNA], tmp_path / name, format=format)
-    assert [each.text for each in read(tmp_path / name, problems=Problems())] == ["Anna Puig"]
+    assert [document.text for document in read(tmp_path / name, problems=Problems())] == [
+        "Anna Puig"
+    ]
     assert len(list(read(tmp_path, format=format, problems=Problems()))) == 2
     # What was left may hold the text of notes: whoever writes there again removes it.
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
@@ -311,8 +312,10 @@ def test_ids_that_name_the_same_file_are_refused(
 def test_ids_that_are_unusual_file_names_come_back(tmp_path: Path, format: str) -> None:
     ids = ["a", "a b", "a.b", "a.", "a.txt", "a/b/c", "CON", "Àngel", "*", "[1]", "a\nb", "-", "~"]
     write([Document(name, name) for name in ids], tmp_path / "out", format=format)
-    found = {each.id: each.text for each in read(tmp_path / "out", problems=Problems())}
-    assert found == {name: name for name in ids}
+    actual = {
+        document.id: document.text for document in read(tmp_path / "out", problems=Problems())
+    }
+    assert actual == {name: name for name in ids}
 
 
 @every_target

@@ -118,9 +118,9 @@ def test_arrays_from_anywhere_are_converted_to_the_declared_type(
     signatures = function.signatures  # type: ignore[attr-defined]
     array = np.arange(4.0)
     np.save(tmp_path / "array.npy", array)
-    found = kernel_array(make(array, tmp_path / "array.npy"))
-    assert found.tolist() == array.tolist()
-    assert function(found) == 12
+    actual = kernel_array(make(array, tmp_path / "array.npy"))
+    assert actual.tolist() == array.tolist()
+    assert function(actual) == 12
     assert function.signatures == signatures  # type: ignore[attr-defined]
 
 

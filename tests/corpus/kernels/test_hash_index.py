@@ -21,9 +21,9 @@ CROWDED = hnp.arrays(
 @given(hashes=st.one_of(HASHES, CROWDED), wanted=st.one_of(HASHES, CROWDED))
 def test_every_hash_is_found_and_no_other(hashes: np.ndarray, wanted: np.ndarray) -> None:
     index = HashIndex(hashes)
-    found = index.positions(hashes)
-    assert found.dtype == np.int32
-    assert found.tolist() == list(range(len(hashes)))
+    actual = index.positions(hashes)
+    assert actual.dtype == np.int32
+    assert actual.tolist() == list(range(len(hashes)))
     reference = {value: row for row, value in enumerate(hashes.tolist())}
     expected = [reference.get(value, ABSENT) for value in wanted.tolist()]
     assert index.positions(wanted).tolist() == expected

@@ -13,12 +13,12 @@ VALUES = st.lists(st.text(st.characters(exclude_categories=[]), max_size=5), min
 
 def straightforward(name: str, value: str) -> int:
     """Hash as the module describes it: FNV-1a by code points, then the finalizer of splitmix64."""
-    found = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+    copy = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
     for character in value:
-        found = (found ^ ord(character)) * 0x100000001B3 % 2**64
-    found = (found ^ found >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    found = (found ^ found >> 27) * 0x94D049BB133111EB % 2**64
-    return found ^ found >> 31
+        copy = (copy ^ ord(character)) * 0x100000001B3 % 2**64
+    copy = (copy ^ copy >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    copy = (copy ^ copy >> 27) * 0x94D049BB133111EB % 2**64
+    return copy ^ copy >> 31
 
 
 @given(name=st.sampled_from(["form", "lower", "prefix3", "ñ"]), values=VALUES)
@@ -30,9 +30,9 @@ def test_hashes_are_those_of_a_straightforward_computation(name: str, values: li
 
 def test_hashes_are_the_same_for_ever() -> None:
     """Saved models find their weights by them."""
-    found = hash_values("form", ["Joan", "COL·LEGI", ""])
-    assert found.dtype == np.uint64
-    assert found.tolist() == [
+    actual = hash_values("form", ["Joan", "COL·LEGI", ""])
+    assert actual.dtype == np.uint64
+    assert actual.tolist() == [
         15998634900561959105,
         14178134844529967015,
         9333908149124173399,
@@ -45,9 +45,9 @@ def test_equal_hashes_are_found_one_after_the_other(hashes: list[int]) -> None:
     slots = empty_slots(len(array))
     fill_slots(slots, array)
     for value in np.unique(array):
-        found = []
+        actual = []
         slot = find_slot(slots, array, value, value)
         while slots[slot] != EMPTY_SLOT:
-            found.append(int(slots[slot]))
+            actual.append(int(slots[slot]))
             slot = find_slot(slots, array, value, np.uint64(slot) + np.uint64(1))
-        assert found == np.flatnonzero(array == value).tolist()
+        assert actual == np.flatnonzero(array == value).tolist()

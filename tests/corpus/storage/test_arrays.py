@@ -32,10 +32,10 @@ def test_what_is_written_is_read_again(array: np.ndarray, mapped: bool, tmp_path
     path = tmp_path / "a.npy"
     path.write_bytes(array_bytes(array))
     expected = Expected(str(array.dtype), tuple(None for _ in array.shape))
-    found = read_array(path, expected, mapped=mapped)
-    assert found.dtype == array.dtype and found.shape == array.shape
-    assert (found == array).all()
-    assert found.flags.writeable and found.flags.c_contiguous
+    actual = read_array(path, expected, mapped=mapped)
+    assert actual.dtype == array.dtype and actual.shape == array.shape
+    assert (actual == array).all()
+    assert actual.flags.writeable and actual.flags.c_contiguous
 
 
 def test_a_change_of_a_mapped_array_does_not_change_the_file(file: Path) -> None:
@@ -111,8 +111,8 @@ def test_a_damaged_file_is_read_or_refused(
     content[place % len(content)] ^= 1 << bit
     path.write_bytes(bytes(content[: len(content) - cut // 20]))
     try:
-        found = read_array(path, ANY)
+        array = read_array(path, ANY)
     except InputError as error:
         assert "\n" not in str(error)
     else:
-        assert found.dtype == np.int64 and found.ndim == 1
+        assert array.dtype == np.int64 and array.ndim == 1

@@ -154,8 +154,8 @@ def test_nothing_else_is_removed(tmp_path: Path, how: str) -> None:
         new_anything(folder, how)
         file.write(b"text")
         assert live.is_dir()
-    found = [path.relative_to(folder) for path in folder.rglob("*")]
-    assert sorted(found) == sorted([*before, Path("live"), Path("new")])
+    actual = [path.relative_to(folder) for path in folder.rglob("*")]
+    assert sorted(actual) == sorted([*before, Path("live"), Path("new")])
     assert (outside / "content").read_text() == "precious"
 
 
@@ -294,12 +294,12 @@ def test_a_link_is_replaced_or_else_a_text_file(
         monkeypatch.setattr(os, "symlink", refuse)
     for name in ("one", "two"):
         write_link(tmp_path / "link", Path("folder") / name)
-        found = (
+        actual = (
             (tmp_path / "link").read_text()
             if refused
             else (tmp_path / "link").readlink().as_posix()
         )
-        assert found.strip() == f"folder/{name}"
+        assert actual.strip() == f"folder/{name}"
     assert names(tmp_path) == ["link"]
 
 

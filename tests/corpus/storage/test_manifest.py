@@ -96,16 +96,16 @@ def test_a_description_is_read_as_it_was_written(
         description.pop(key, None)
     path = tmp_path_factory.mktemp("manifests") / "a.json"
     path.write_bytes(manifest_bytes(description))
-    found = read_manifest(path)
-    assert found.description == description
-    assert found.names == ()
+    manifest = read_manifest(path)
+    assert manifest.description == description
+    assert manifest.names == ()
 
 
 def test_every_flipped_bit_is_found_or_changes_nothing(folder: Path) -> None:
     path = folder / "manifest.json"
     content = path.read_bytes()
     before = json.loads(content)
-    found = 0
+    actual = 0
     for bit in range(8 * len(content)):
         damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
@@ -114,8 +114,8 @@ def test_every_flipped_bit_is_found_or_changes_nothing(folder: Path) -> None:
             assert read_manifest(path).fields.values == before
         except InputError as error:
             assert "\n" not in str(error)
-            found += 1
-    assert found > 7 * len(content)
+            actual += 1
+    assert actual > 7 * len(content)
 
 
 def test_what_is_no_manifest_is_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_a_table_is_read_as_it_was_written(
     path = tmp_path_factory.mktemp("table") / "a.parquet"
     names = COLUMNS.names
     columns = list(zip(*rows, strict=True)) or [[], [], []]
-    table = pa.table([pa.array(each) for each in columns], names=names).cast(COLUMNS)
+    table = pa.table([pa.array(column) for column in columns], names=names).cast(COLUMNS)
     options = {"use_dictionary": not encoding}
     if encoding:
         options["column_encoding"] = dict.fromkeys(("term", "class"), encoding)

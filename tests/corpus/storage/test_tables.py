@@ -65,9 +65,9 @@ def test_a_table_is_read_as_it_was_written(
     path = tmp_path_factory.mktemp("tables") / "a.parquet"
     table = table_of(rows).replace_schema_metadata({"total": "7"})
     path.write_bytes(table_bytes(table))
-    found = read_table(path)
-    assert repr(found.to_pylist()) == repr(table.to_pylist())  # NaN is not equal to itself
-    assert found.schema.metadata == {b"total": b"7"}
+    actual = read_table(path)
+    assert repr(actual.to_pylist()) == repr(table.to_pylist())  # NaN is not equal to itself
+    assert actual.schema.metadata == {b"total": b"7"}
     assert has_digest(path)
 
 
@@ -107,7 +107,7 @@ def test_every_flipped_bit_is_found_or_changes_nothing(tmp_path: Path) -> None:
     ]
     table, path = table_of(rows), tmp_path / "a.parquet"
     content = table_bytes(table)
-    found = 0
+    actual = 0
     for bit in random.Random(0).sample(range(8 * len(content)), 4000):
         damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
@@ -116,8 +116,8 @@ def test_every_flipped_bit_is_found_or_changes_nothing(tmp_path: Path) -> None:
             # A damaged schema may lose the digest; it then says so.
             assert read_table(path).equals(table) or not has_digest(path)
         except (OSError, ValueError):
-            found += 1
-    assert found > 2000
+            actual += 1
+    assert actual > 2000
 
 
 def test_a_table_of_another_content_is_refused(tmp_path: Path) -> None:

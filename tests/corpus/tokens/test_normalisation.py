@@ -49,9 +49,11 @@ def offsets_by_character(found: Normalised | None, text: str) -> list[tuple[int,
 
 
 def tokens_of(text: str) -> list[tuple[str, int, int]]:
-    found = tokenize([text])
-    columns = (found.word_ids.tolist(), found.starts.tolist(), found.ends.tolist())
-    return [(found.vocabulary[word], start, end) for word, start, end in zip(*columns, strict=True)]
+    tokens = tokenize([text])
+    columns = (tokens.word_ids.tolist(), tokens.starts.tolist(), tokens.ends.tolist())
+    return [
+        (tokens.vocabulary[word], start, end) for word, start, end in zip(*columns, strict=True)
+    ]
 
 
 def words_of(text: str) -> list[str]:
@@ -104,8 +106,8 @@ def test_what_is_read_is_read_as_itself(text: str) -> None:
 @example("ﬁ\u0301n")
 @example(" \xad")
 def test_every_character_is_read_from_its_own_part_of_the_text(text: str) -> None:
-    found = normalise(text)
-    offsets = offsets_by_character(found, text)
+    actual = normalise(text)
+    offsets = offsets_by_character(actual, text)
     assert len(offsets) == len(normalised_text(text))
     for one, other in pairwise(offsets):
         assert one == other or one[1] <= other[0]
@@ -162,9 +164,9 @@ def test_decomposed_text_has_the_words_of_composed_text(text: str) -> None:
     decomposed = unicodedata.normalize("NFD", text)
     assert words_of(decomposed) == words_of(text)
     if decomposed != text:
-        found = normalise(decomposed)
-        assert found is not None
-        assert found.kinds == {"decomposed accents and other combining marks"}
+        actual = normalise(decomposed)
+        assert actual is not None
+        assert actual.kinds == {"decomposed accents and other combining marks"}
 
 
 def test_spans_cover_the_invisible_characters_inside_words() -> None:

@@ -99,14 +99,14 @@ def test_words_of_notes(text: str, expected: str | None) -> None:
 @given(corpora)
 @thorough
 def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
-    found = tokenize(corpus)
-    assert found.document_offsets[0] == 0
-    assert found.document_offsets[-1] == found.n_tokens == len(found.starts) == len(found.ends)
-    assert len(found.document_offsets) == len(corpus) + 1
+    actual = tokenize(corpus)
+    assert actual.document_offsets[0] == 0
+    assert actual.document_offsets[-1] == actual.n_tokens == len(actual.starts) == len(actual.ends)
+    assert len(actual.document_offsets) == len(corpus) + 1
     for number, text in enumerate(corpus):
-        offsets = offsets_of(found, number)
+        offsets = offsets_of(actual, number)
         if normalise(text) is None:
-            assert [text[start:end] for start, end in offsets] == words_of(found, number)
+            assert [text[start:end] for start, end in offsets] == words_of(actual, number)
         place = 0
         gaps = []
         for start, end in offsets:
@@ -115,17 +115,17 @@ def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
             place = end
         gaps.append(text[place:])
         assert all(mark.isspace() or is_hidden(mark) for gap in gaps for mark in gap)
-        assert not any(word.isspace() for word in words_of(found, number))
+        assert not any(word.isspace() for word in words_of(actual, number))
 
 
 @given(corpora)
 @thorough
 def test_types_are_the_distinct_words_as_they_appear(corpus: list[str]) -> None:
-    found = tokenize(corpus)
-    in_order = [word for number in range(len(corpus)) for word in words_of(found, number)]
-    assert found.vocabulary == tuple(dict.fromkeys(in_order))
-    assert found.word_ids.dtype == found.starts.dtype == found.ends.dtype == np.int32
-    assert found.document_offsets.dtype == np.int64
+    actual = tokenize(corpus)
+    in_order = [word for number in range(len(corpus)) for word in words_of(actual, number)]
+    assert actual.vocabulary == tuple(dict.fromkeys(in_order))
+    assert actual.word_ids.dtype == actual.starts.dtype == actual.ends.dtype == np.int32
+    assert actual.document_offsets.dtype == np.int64
 
 
 @given(corpora, st.integers(1, 12))
@@ -177,11 +177,11 @@ def test_notes_without_unusual_characters_have_the_tokens_of_the_expression(medd
 )
 def test_a_line_of_a_million_characters(piece: str, token: str | None) -> None:
     line = piece * (1_000_000 // len(piece))
-    found = tokenize(["Edad:68", line, "28027España"])
-    assert words_of(found, 0) == ["Edad", ":", "68"]
-    assert words_of(found, 2) == ["28027", "España"]
-    assert offsets_of(found, 2) == [(0, 5), (5, 11)]
-    long = words_of(found, 1)
+    actual = tokenize(["Edad:68", line, "28027España"])
+    assert words_of(actual, 0) == ["Edad", ":", "68"]
+    assert words_of(actual, 2) == ["28027", "España"]
+    assert offsets_of(actual, 2) == [(0, 5), (5, 11)]
+    long = words_of(actual, 1)
     assert "".join(long) == normalised_text(line).replace(" ", "")
     if token:
         assert set(long) == {token}

@@ -16,7 +16,7 @@ thorough = settings(max_examples=60, deadline=None)
 
 def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
     """Check that texts of words are numbered as a dictionary numbers them."""
-    found = scanner._WordTable()
+    actual = scanner._WordTable()
     numbers: dict[str, int] = {}
     for text in corpus:
         before = len(numbers)
@@ -24,7 +24,7 @@ def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
         codes = np.frombuffer("".join(text).encode("utf-32-le"), np.uint32)
         lengths = np.fromiter(map(len, text), np.int64, len(text))
         ends = np.cumsum(lengths)
-        given_numbers, firsts = found.look_up(codes, ends - lengths, ends)
+        given_numbers, firsts = actual.look_up(codes, ends - lengths, ends)
         assert given_numbers.tolist() == expected
         new = range(before, len(numbers))
         assert firsts.tolist() == [expected.index(number) for number in new]

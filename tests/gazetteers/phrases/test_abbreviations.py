@@ -20,8 +20,8 @@ from gazetteers.phrases.spellings import (
 def finds(phrase: str, text: str) -> bool:
     """Return whether a phrase is found in the whole of a text."""
     batch = make_batch([Document("", text)], labelled=False)
-    found = PhraseMatcher({"A": [phrase]}).find(batch)
-    spans = [(batch.starts[found.first], batch.ends[found.last])]
+    matches = PhraseMatcher({"A": [phrase]}).find(batch)
+    spans = [(batch.starts[matches.first], batch.ends[matches.last])]
     return [(start.tolist(), end.tolist()) for start, end in spans] == [([0], [len(text)])]
 
 

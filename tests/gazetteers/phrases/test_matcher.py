@@ -26,8 +26,8 @@ def batch_of(*texts: str) -> Batch:
 def found_in(text: str, matcher: PhraseMatcher) -> Found:
     """Return the text and the class of each match."""
     batch = batch_of(text)
-    found = matcher.find(batch)
-    spans = zip(batch.starts[found.first], batch.ends[found.last], found.classes, strict=True)
+    matches = matcher.find(batch)
+    spans = zip(batch.starts[matches.first], batch.ends[matches.last], matches.classes, strict=True)
     return [(text[start:end], matcher.classes[kind]) for start, end, kind in spans]
 
 
@@ -152,7 +152,7 @@ class Tokens:
 
 def tried(batch: Batch) -> list[tuple[int, int, str]]:
     """Return matches by trying all phrases everywhere, the longest first."""
-    found = []
+    actual = []
     for row in range(len(batch)):
         tokens, place, origin = Tokens(batch, row), 0, int(batch.document_offsets[row])
         while place < len(tokens.words):
@@ -164,10 +164,10 @@ def tried(batch: Batch) -> list[tuple[int, int, str]]:
             ]
             if ends:
                 end, _, _, kind = max(ends)
-                found.append((origin + place, origin + end, kind))
+                actual.append((origin + place, origin + end, kind))
                 place = end
             place += 1
-    return found
+    return actual
 
 
 def matcher_of_phrases() -> PhraseMatcher:
@@ -181,9 +181,9 @@ MATCHER = matcher_of_phrases()
 
 
 def assert_is_what_is_tried(batch: Batch) -> None:
-    found = MATCHER.find(batch)
-    names = [MATCHER.classes[kind] for kind in found.classes.tolist()]
-    assert [*zip(found.first.tolist(), found.last.tolist(), names, strict=True)] == tried(batch)
+    matches = MATCHER.find(batch)
+    names = [MATCHER.classes[kind] for kind in matches.classes.tolist()]
+    assert [*zip(matches.first.tolist(), matches.last.tolist(), names, strict=True)] == tried(batch)
 
 
 @settings(max_examples=60)
