@@ -29,6 +29,7 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
+from taggers.crf.word_rows import WordRows
 from taggers.features.templates import Templates
 from taggers.privacy.identities import traces_of_values
 from taggers.privacy.pruning import Pruning
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 REALS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 
 _ARRAYS = ("hashes", "patients", "begins", "state_labels", "state", "transition")
-
-#: Words whose features are computed at once, which limits the memory that is needed.
-_PIECE = 1 << 13
 
 #: Memory for the cached score table of words, in bytes.
 KEPT = 128 * 2**20
@@ -83,10 +81,11 @@ class WordTypeCRF:
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
         """Compute the best labels of the tokens of a batch that has all streams."""
-        rows = self._scores.rows(batch.vocabulary)
+        words = self._scores.words
+        rows = words.rows(batch.vocabulary)
         channels = self._channels.from_batch(batch)
         streams = [self._scores.stream_scores(channel) for channel in channels]
-        score = word_scores(self._scores.table, rows[batch.word_ids], streams)
+        score = word_scores(words.table, rows[batch.word_ids], streams)
         decoder = ScoreDecoder(self.weights.transition, np.dtype(self._real), self.labels)
         documents = kernel_array(batch.document_offsets)
         with one_thread():
@@ -138,9 +137,7 @@ class WordTypeCRF:
 
 
 class WordScores:
-    """The cached table of the scores that words add to the tokens around them.
-
-    The rows of words are cached up to `KEPT` bytes.
+    """The scores that words and streams add to the tokens around them.
 
     Parameters
     ----------
@@ -150,6 +147,12 @@ class WordScores:
         The feature templates of the model.
     real : dtype
         The type of the scores.
+
+    Attributes
+    ----------
+    words : WordRows
+        The scores of words, shape (rows, offsets, labels padded), up to `KEPT` bytes; the first two
+        rows are those of the begin and the end of a document.
     """
 
     def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:
@@ -159,71 +162,29 @@ class WordScores:
         self._places = middle(self._offsets, weights.offsets)
         self._value_index = HashIndex(weights.hashes, weights.key)
         self._real = real
-        self._clear()
+        borders = self._added(self._value_index.positions(border_hashes())[:, None], self._places)
+        self.words = WordRows(self._compute, borders, KEPT)
 
-    def _clear(self) -> None:
-        self._index: dict[str, int] = {}
-        self._rows = empty_table(1024, self._offsets, self._weights.labels, self._real)
-        borders = np.full((2, 1), -1, np.int32)
-        borders[:, 0] = self._value_index.positions(border_hashes())
-        self._add(borders, self._rows[:2])
-
-    @property
-    def table(self) -> lattice.Reals:
-        """The scores, shape (rows, offsets, labels padded): begin, end, then words."""
-        return self._rows
-
-    def rows(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
-        """Return the row of each word; rows of new words are added to the table."""
-        new = self._new(types)
-        if new and (len(self._index) + len(new)) * self._rows[0].nbytes > KEPT:
-            self._clear()
-            new = self._new(types)
-        used = len(self._index) + 2
-        self._grow(used + len(new))
-        for first in range(0, len(new), _PIECE):
-            self._compute(new[first : first + _PIECE], used + first)
-        return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
+    def _compute(self, words: Sequence[str]) -> lattice.Reals:
+        hashes = value_hashes(values_of(words, self._templates), self._templates)
+        codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
+        return self._added(codes, self._places)
 
     def has(self, name: str, values: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which values of a feature or stream have weights."""
         return np.asarray(self._value_index.positions(hash_values(name, values)) >= 0)
 
-    def _new(self, types: Sequence[str]) -> list[str]:
-        """Return the distinct words without a row."""
-        index = self._index
-        return [word for word in dict.fromkeys(types) if word not in index]
-
-    def _compute(self, words: Sequence[str], row: int) -> None:
-        """Compute the rows of words, the first of them at index `row`."""
-        hashes = value_hashes(values_of(words, self._templates), self._templates)
-        codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
-        self._add(codes, self._rows[row : row + len(words)])
-        self._index.update(zip(words, range(row, row + len(words)), strict=True))
-
-    def _grow(self, rows: int) -> None:
-        if rows > len(self._rows):
-            number = max(rows, 2 * len(self._rows))
-            more = empty_table(number, self._offsets, self._weights.labels, self._real)
-            more[: len(self._rows)] = self._rows
-            self._rows = more
-
     def stream_scores(self, channel: Channel) -> StreamScores:
         """Compute the scores that the values of a stream add."""
-        types = channel.stream.vocabulary
         offsets = np.array(channel.offsets, np.int64)
-        table = empty_table(len(types), len(offsets), self._weights.labels, self._real)
-        if types:
-            codes = self._value_index.positions(hash_values(channel.name, types))
-            self._add(codes[:, None], table, offsets + self._weights.offsets // 2)
+        codes = self._value_index.positions(hash_values(channel.name, channel.stream.vocabulary))
+        table = self._added(codes[:, None], offsets + self._weights.offsets // 2)
         return StreamScores(kernel_array(channel.stream.values), offsets, table)
 
-    def _add(
-        self,
-        codes: npt.NDArray[np.int32],
-        table: lattice.Reals,
-        places: npt.NDArray[np.int64] | None = None,
-    ) -> None:
+    def _added(self, codes: npt.NDArray[np.int32], places: npt.NDArray[np.int64]) -> lattice.Reals:
+        """Return the sums of the weights of the values in each row, at these places."""
         weights = self._weights
-        where = self._places if places is None else places, weights.offsets
+        table = empty_table(len(codes), len(places), weights.labels, self._real)
+        where = places, weights.offsets
         add_weights(codes, *where, weights.begins, weights.state_labels, weights.state, table)
+        return table

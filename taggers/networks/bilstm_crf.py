@@ -250,7 +250,7 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             self._forward = Forward(self._weights, inputs, self._templates())
         forward = self._forward
         with one_thread():
-            words = forward.rows(batch.vocabulary)[batch.word_ids]
+            words = forward.words.rows(batch.vocabulary)[batch.word_ids]
             contexts = inputs.stream_codes(batch)
             if self.options.subsequence:
                 border = tokens == BORDER

@@ -194,17 +194,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
 
         It is minus the logarithm of the product of the tokens' marginal probabilities, where
         `negative_log_likelihood` has the probability of the sequence (paper 003, section 3.5.2).
-
-        Parameters
-        ----------
-        tags : tensor, shape (B, T)
-            Labels in [0, L), `UNKNOWN`, and `PADDING` after the end of a sequence.
-        scores : tensor, shape (B, T, L)
-            What `call` returned.
-
-        Returns
-        -------
-        tensor, shape (B,)
+        Its parameters are the same.
         """
         tags = ops.cast(tags, "int32")
         scores, mask = self._masked(scores, tags != PADDING)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from corpus.kernels.compiled import kernel_array
 from corpus.ragged import number_used, offsets_of, owners_of
 from taggers.crf import lattice
+from taggers.crf.word_rows import WordRows
 from taggers.features.templates import Templates
 from taggers.networks.lstm import run_lstm
 from taggers.networks.network_sizes import DIRECTIONS
@@ -22,7 +23,7 @@ Weights = Mapping[str, Floats]
 #: Memory for the cached gates of words, in bytes.
 KEPT = 256 * 2**20
 
-_PIECE = 1 << 12  # words whose gates are computed at once
+_PIECE = 1 << 12  # characters that an LSTM reads at once
 
 
 class Forward:
@@ -39,6 +40,11 @@ class Forward:
         The inputs of the network.
     templates : Templates
         Its features and streams.
+
+    Attributes
+    ----------
+    words : WordRows
+        What words add to the gates of the LSTM, shape (rows, 8 * U); row 0 is a border.
     """
 
     def __init__(self, weights: Weights, inputs: WordInputs, templates: Templates) -> None:
@@ -54,44 +60,12 @@ class Forward:
             np.pad(kernel, ((0, 0), (0, padding))),
             np.pad(bias, (0, padding), constant_values=np.float32(lattice.NEVER)),
         )
-        self._clear()
+        border = self._lstm.gates(word_vectors(weights, inputs.border()))
+        self.words = WordRows(self._gates_of, border, KEPT)
 
-    def _clear(self) -> None:
-        self._index: dict[str, int] = {}
-        border = self._lstm.gates(word_vectors(self._weights, self._inputs.border()))
-        self._gates = np.empty((1024, border.shape[1]), np.float32)
-        self._gates[:1] = border
-
-    @property
-    def gates(self) -> Floats:
-        """What words add to the gates of the LSTM, shape (rows, 8 * U); row 0 is a border."""
-        return self._gates
-
-    def rows(self, types: Sequence[str]) -> Codes:
-        """Return the row of each word in `gates`; rows of new words are added to it."""
-        new = self._new(types)
-        if new and (len(self._index) + len(new)) * self._gates[0].nbytes > KEPT:
-            self._clear()
-            new = self._new(types)
-        used = len(self._index) + 1
-        self._grow(used + len(new))
-        for first in range(0, len(new), _PIECE):
-            words = new[first : first + _PIECE]
-            row = used + first
-            vectors = word_vectors(self._weights, self._inputs.arrays(words, self._templates))
-            self._gates[row : row + len(words)] = self._lstm.gates(vectors)
-            self._index.update(zip(words, range(row, row + len(words)), strict=True))
-        return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
-
-    def _new(self, types: Sequence[str]) -> list[str]:
-        """Return the distinct words without a row."""
-        return [word for word in dict.fromkeys(types) if word not in self._index]
-
-    def _grow(self, rows: int) -> None:
-        if rows > len(self._gates):
-            more = np.empty((max(rows, 2 * len(self._gates)), self._gates.shape[1]), np.float32)
-            more[: len(self._gates)] = self._gates
-            self._gates = more
+    def _gates_of(self, words: Sequence[str]) -> Floats:
+        vectors = word_vectors(self._weights, self._inputs.arrays(words, self._templates))
+        return self._lstm.gates(vectors)
 
     def contexts(self, codes: Codes) -> tuple[Codes, Floats]:
         """Compute what the streams of tokens add to the gates of the LSTM.
@@ -133,14 +107,14 @@ class Forward:
         packing : Packing
             The documents.
         words, contexts : ndarray of int32, shape (N,)
-            The rows of each token in `gates` and in `context_table`.
+            The rows of each token in `words` and in `context_table`.
         context_table : ndarray of float32, shape (rows, 8 * U)
             See `contexts`.
         scores : ndarray of float32, shape (packed tokens, P)
             Overwritten; P is the number of labels with padding, whose score is `lattice.NEVER`.
         """
         tokens = _positions(packing)
-        tables = self._gates, words[tokens], kernel_array(context_table), contexts[tokens]
+        tables = self.words.table, words[tokens], kernel_array(context_table), contexts[tokens]
         hidden = self._lstm.run(packing.steps, *tables)
         hidden_kernel, hidden_bias, kernel, bias = self._layers
         width = hidden.shape[1]

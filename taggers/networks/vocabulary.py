@@ -50,7 +50,7 @@ class Vocabulary:
         """Assign codes to distinct values, in their order."""
         if patients is None:
             patients = np.zeros(len(values), np.int32)
-        codes = {each: code for code, each in enumerate(values, start=1)}
+        codes = {value: code for code, value in enumerate(values, start=1)}
         return cls(tuple(values), patients, key, codes)
 
     def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
@@ -66,8 +66,8 @@ class Vocabulary:
         values, key = [self.values[row] for row in kept.tolist()], self.key
         if hashed and pruning.key and not key:
             values, key = _hashed(values, pruning.key), pruning.key
-        found = Vocabulary.from_values(values, pruning.known(self.patients[kept]), key)
-        return found, np.concatenate([np.zeros(1, np.int64), kept + 1])
+        pruned = Vocabulary.from_values(values, pruning.known(self.patients[kept]), key)
+        return pruned, np.concatenate([np.zeros(1, np.int64), kept + 1])
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Vocabulary:
         get = self._codes.get
         if self.key:
             values = _hashed(values, self.key)
-        return np.fromiter((get(each, UNKNOWN) for each in values), np.int32, len(values))
+        return np.fromiter((get(value, UNKNOWN) for value in values), np.int32, len(values))
 
 
 def _hashed(values: Sequence[str], key: int) -> list[str]:
@@ -87,7 +87,8 @@ def _hashed(values: Sequence[str], key: int) -> list[str]:
     if not values:
         return []
     hashes = keyed(hash_values("value", values), key)
-    return [f"{each:016x}" if v else "" for v, each in zip(values, hashes.tolist(), strict=True)]
+    pairs = zip(values, hashes.tolist(), strict=True)
+    return [f"{own:016x}" if value else "" for value, own in pairs]
 
 
 def vocabulary_of_feature(values: Sequence[str], train: Batch) -> Vocabulary:
@@ -124,14 +125,14 @@ def vocabulary_of_stream(stream: Stream, train: Batch) -> Vocabulary:
 def vocabulary_of_characters(train: Batch) -> Vocabulary:
     """Return the codes of characters, with the patients in whose documents each occurs."""
     counts = Counter(character for word in train.vocabulary for character in set(word))
-    characters = sorted(each for each, count in counts.items() if count >= _LEAST)
+    characters = sorted(character for character, count in counts.items() if count >= _LEAST)
     vocabulary = Vocabulary.from_values(characters)
 
     def rows(types: Sequence[str]) -> Codes:
         sets = [sorted(set(word)) for word in types]
         codes = np.full((len(types), max(map(len, sets), default=0)), -1, np.int32)
-        for row, each in enumerate(sets):
-            codes[row, : len(each)] = vocabulary.codes(each) - 1
+        for row, own in enumerate(sets):
+            codes[row, : len(own)] = vocabulary.codes(own) - 1
         return codes
 
     return Vocabulary.from_values(characters, patients_of_words(train, len(characters), rows))
@@ -142,11 +143,9 @@ def _frequent(values: Sequence[str]) -> Vocabulary:
 
     In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
     """
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
+    counts = Counter(filter(None, values))
     return Vocabulary.from_values(
-        sorted(each for each, count in counts.items() if each and count >= _LEAST)
+        sorted(value for value, count in counts.items() if count >= _LEAST)
     )
 
 

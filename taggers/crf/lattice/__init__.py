@@ -27,8 +27,14 @@ from taggers.crf.lattice.packing import (
     unpack,
     unpack_chosen,
 )
-from taggers.crf.lattice.partial_tags import constrain, score_paths, subtract_observed
-from taggers.crf.lattice.paths import backtrack, padded_transition, viterbi
+from taggers.crf.lattice.paths import (
+    backtrack,
+    constrain,
+    padded_transition,
+    score_paths,
+    subtract_observed,
+    viterbi,
+)
 
 __all__ = [
     "LANES",

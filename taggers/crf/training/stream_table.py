@@ -143,8 +143,13 @@ class StreamTable:
         self.scores = empty_table(len(joint.values), 1, training.labels, real)
         self.expected = np.zeros_like(self.scores)
         self._labels = training.labels
+        pairs = zip(joint.columns, joint.values.T, strict=True)
         self._codes = [
-            (codes, np.array([offset + training.reach])) for offset, codes in _by_offset(joint)
+            (
+                np.append(column.codes, np.int32(NO_VALUE))[values][:, None],
+                np.array([column.offset + training.reach]),
+            )
+            for column, values in sorted(pairs, key=lambda pair: pair[0].offset)
         ]
         self._state = training.offsets, training.state.begins, training.state.labels
 
@@ -164,19 +169,6 @@ class StreamTable:
 def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTable]:
     """Build the tables of the streams of a training set."""
     return [StreamTable(joint, training, real) for joint in join_columns(columns_of(training))]
-
-
-def _by_offset(joint: JointColumns) -> list[tuple[int, Codes]]:
-    """Return the codes of the columns of each offset, shape (J, columns of the offset)."""
-    codes = [
-        np.append(column.codes, np.int32(NO_VALUE))[values]
-        for column, values in zip(joint.columns, joint.values.T, strict=True)
-    ]
-    offsets = [column.offset for column in joint.columns]
-    by_offset: dict[int, list[Codes]] = {}
-    for offset, own in sorted(zip(offsets, codes, strict=True), key=lambda pair: pair[0]):
-        by_offset.setdefault(offset, []).append(own)
-    return [(offset, np.column_stack(own)) for offset, own in by_offset.items()]
 
 
 def _shifted(values: Codes, documents: Indices, offset: int) -> Codes:

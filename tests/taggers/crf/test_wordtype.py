@@ -10,7 +10,7 @@ import threadpoolctl
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.kernels.hashing import hash_values
-from taggers.crf import lattice, wordtype
+from taggers.crf import lattice, word_rows, wordtype
 from taggers.crf.weights import Weights, border_hashes
 from taggers.crf.wordtype import WordScores, WordTypeCRF
 from taggers.features.templates import Templates
@@ -69,8 +69,8 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def tokens_by_table(scores: WordScores, document: Sequence[str]) -> np.ndarray:
     types = list(dict.fromkeys(document))
-    row_of = dict(zip(types, scores.rows(types).tolist(), strict=True))
-    table = scores.table
+    row_of = dict(zip(types, scores.words.rows(types).tolist(), strict=True))
+    table = scores.words.table
     window = table.shape[1] // 2
     padded = [*[0] * window, *(row_of[word] for word in document), *[1] * window]
     return np.array(
@@ -101,26 +101,28 @@ def test_the_table_adds_up_to_the_scores_of_tokens(
 def test_a_word_that_is_there_twice_has_one_row(
     piece: int, monkeypatch: pytest.MonkeyPatch, computed: list[str]
 ) -> None:
-    monkeypatch.setattr(wordtype, "_PIECE", piece)
+    monkeypatch.setattr(word_rows, "_PIECE", piece)
     weights = random_weights()
     scores = WordScores(weights, TEMPLATES, np.float64)
-    scores.rows(["paa", "pab", "paa", "pab"])
-    assert np.array_equal(scores.rows([*WORDS, "x", "x"])[-2:], scores.rows(["x", "x"]))
+    scores.words.rows(["paa", "pab", "paa", "pab"])
+    assert np.array_equal(scores.words.rows([*WORDS, "x", "x"])[-2:], scores.words.rows(["x", "x"]))
     assert len(computed) == len(set(computed)) == len(WORDS) + 1
     once = WordScores(weights, TEMPLATES, np.float64)
-    assert np.array_equal(scores.table[scores.rows(WORDS)], once.table[once.rows(WORDS)])
+    assert np.array_equal(
+        scores.words.table[scores.words.rows(WORDS)], once.words.table[once.words.rows(WORDS)]
+    )
 
 
 def test_the_table_grows_and_keeps_what_it_has() -> None:
     scores = WordScores(random_weights(), TEMPLATES, np.float64)
-    few = scores.table[scores.rows(WORDS)].copy()
-    borders = scores.table[:2].copy()
-    rows = scores.rows([f"x{number}" for number in range(5000)])
+    few = scores.words.table[scores.words.rows(WORDS)].copy()
+    borders = scores.words.table[:2].copy()
+    rows = scores.words.rows([f"x{number}" for number in range(5000)])
     assert len(np.unique(rows)) == 5000
     assert rows.min() >= 2
-    assert len(scores.table) > rows.max()
-    assert scores.table[scores.rows(WORDS)].tolist() == few.tolist()
-    assert scores.table[:2].tolist() == borders.tolist()
+    assert len(scores.words.table) > rows.max()
+    assert scores.words.table[scores.words.rows(WORDS)].tolist() == few.tolist()
+    assert scores.words.table[:2].tolist() == borders.tolist()
 
 
 @pytest.mark.parametrize("kept", [0, 1, 3, 10])
@@ -140,7 +142,7 @@ def test_how_many_words_are_kept_does_not_change_results(
     batches = [batch_of(text) for text in texts]
     crf = WordTypeCRF(TEMPLATES, LABELS, weights)
     expected = [crf.decode(batch, detail="labels") for batch in batches]
-    row_bytes = WordScores(weights, TEMPLATES, np.float32).table[0].nbytes
+    row_bytes = WordScores(weights, TEMPLATES, np.float32).words.table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
     forgetful = WordTypeCRF(TEMPLATES, LABELS, weights)
     for batch, one in zip(batches, expected, strict=True):
@@ -151,16 +153,16 @@ def test_how_many_words_are_kept_does_not_change_results(
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list[str]) -> None:
-    scores = WordScores(random_weights(), TEMPLATES, np.float32)
-    row_bytes = scores.table[0].nbytes
+    row_bytes = WordScores(random_weights(), TEMPLATES, np.float32).words.table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", 2000 * row_bytes)
+    scores = WordScores(random_weights(), TEMPLATES, np.float32)
     for number in range(40):
-        scores.rows([f"{number}-{word}" for word in range(300)])
-        assert scores.table.nbytes <= 2 * 2048 * row_bytes
+        scores.words.rows([f"{number}-{word}" for word in range(300)])
+        assert scores.words.table.nbytes <= 2 * 2048 * row_bytes
     assert len(computed) == 40 * 300
-    scores.rows(["39-0", "39-299"])  # of the last batch
+    scores.words.rows(["39-0", "39-299"])  # of the last batch
     assert len(computed) == 40 * 300
-    scores.rows(["0-0"])  # of the first one, forgotten
+    scores.words.rows(["0-0"])  # of the first one, forgotten
     assert computed[-1] == "0-0"
 
 
