@@ -58,7 +58,7 @@ class WordModel(Protocol):
 ModelT = TypeVar("ModelT", bound=WordModel)
 
 
-class ListedWords:
+class ListedWords(WordModel):
     """A word model that is one table of the folded words of lists.
 
     Parameters

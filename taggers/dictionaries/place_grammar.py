@@ -49,8 +49,8 @@ ROLES = {
 #: Kinds of places: streets, others, others that a modifier must follow, and those that are
 #: modifiers of other kinds too (clínica).
 _STREET, _KIND, _BEFORE_MODIFIER, _KIND_OR_MODIFIER = "s", "h", "g", "k"
-#: Abbreviations: of streets, of one letter (c/), of other kinds, of modifiers, of other words.
-_SHORT_STREET, _LETTER_STREET, _SHORT_KIND, _SHORT_MODIFIER, _SHORT = "a", "q", "b", "y", "v"
+#: Abbreviations: of streets, of one letter (c/), of other kinds, of other words.
+_SHORT_STREET, _LETTER_STREET, _SHORT_KIND, _SHORT = "aqbv"
 #: Other words of letters, and single letters.
 WORD, LETTER = "l", "i"
 #: Capitalized words that are in no list of cue words: towns, by whether they are rather towns than
@@ -72,12 +72,12 @@ _MIN_LOWER = 4
 
 _PARTICLES = "[pP]{0,3}"
 #: An initial, and abbreviations in a name: ``Dr.``, ``Sta.``, ``Univ.``.
-_SHORTENED = "(?:I(?:\\.|(?=[A-Zp1-9]))|[VYT]\\.?|[vyt]\\.(?=[A-Z1-9]))"
+_SHORTENED = "(?:I(?:\\.|(?=[A-Zp1-9]))|[VT]\\.?|[vt]\\.(?=[A-Z1-9]))"
 _HYPHENED = "(?:-[LHKMSE12379])*"
 #: The words of a name after its first one: a kind of place, or a town, follows only a particle.
 _FIRST = f"(?:[LHSGKMEWORNXFJ1237]|{_SHORTENED}){_HYPHENED}"
 _NEXT = f"(?:{_PARTICLES}(?:[LMKEWORNXFJ37]|{_SHORTENED})|2|[pP]{{1,3}}[HSG]){_HYPHENED}"
-_MODIFIER = "(?:[mMkK]|[yY]\\.)"
+_MODIFIER = "[mMkK]"
 
 #: A place after a kind of place other than a street: ``Hospital General de Olmedilla``.
 _BEGIN = f"(?:(?<![A-Z12379mk])[kK]|[hH]|[bB]\\.|[gG](?={_PARTICLES}{_MODIFIER}))"
@@ -90,7 +90,7 @@ _NUMBER = (
     f"(?:[,/_-]{{0,2}}(?:{_MARKED})?(?:5|[iI]/[nNI])|[,/_-]{{0,2}}[fFIQxX]|\\.f)*"
 )
 _WORDS = f"(?:{_PARTICLES}(?:{_FIRST}|5(?=[pP])))+"
-_LOWER_WORDS = f"(?:{_PARTICLES}[lmhskgeworjtvbay]){{1,3}}"
+_LOWER_WORDS = f"(?:{_PARTICLES}[lmhskgeworjtvba]){{1,3}}"
 #: A street: the name of one in lower case is known by its house number.
 _STREET_KIND = "(?:S|[aA][./]|[qQ]\\.?/\\.?)"
 _BARE_WORDS = f"(?:{_PARTICLES}(?:[LAMEWORNXFJ1237]|{_SHORTENED}){_HYPHENED})+"
@@ -221,8 +221,6 @@ def _abbreviated(length: int, symbol: str) -> str:
     """Return the symbol of an abbreviation of a number of letters, from that of the word."""
     if symbol == _STREET:
         return _SHORT_STREET if length > 1 else _LETTER_STREET
-    if symbol in (ROLES["modifier"], _KIND_OR_MODIFIER):
-        return _SHORT_MODIFIER
     if length == 1:
         return LETTER
     return _SHORT_KIND if symbol in (_KIND, _BEFORE_MODIFIER) else _SHORT

@@ -18,8 +18,8 @@ terms = st.lists(st.sampled_from(["la", "vall", "sant", "mar"]), min_size=1, max
 rows = st.lists(st.tuples(terms, st.sampled_from(["town", "street"]), st.integers(0, 9)))
 
 
-def gazetteer(found: list[Row]) -> Gazetteer:
-    columns = [list(column) for column in zip(*found, strict=True)] or [[], [], []]
+def gazetteer(rows: list[Row]) -> Gazetteer:
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
     return Gazetteer.from_table(pa.table(columns, schema=COLUMNS))
 
 

@@ -106,7 +106,7 @@ def test_rows_are_those_of_a_dict(
 
 
 @pytest.mark.parametrize(
-    ("word", "found"),
+    ("word", "match"),
     [
         ("Gatos", "Gatos"),  # as it is written
         ("GATO", "gato"),  # in lower case
@@ -116,12 +116,12 @@ def test_rows_are_those_of_a_dict(
     ],
 )
 def test_a_word_is_looked_up_as_it_is_then_in_lower_case_then_its_lemma(
-    by_normalisation: dict[str, Embedding], word: str, found: str | None
+    by_normalisation: dict[str, Embedding], word: str, match: str | None
 ) -> None:
     embedding = by_normalisation["none"]
-    place = KNOWN.index(found) if found else -1
-    assert embedding.word_of(word) == (found and (found, len(KNOWN) - place))
-    assert embedding.rows([word]).tolist() == [place + FIRST if found else UNKNOWN]
+    place = KNOWN.index(match) if match else -1
+    assert embedding.word_of(word) == (match and (match, len(KNOWN) - place))
+    assert embedding.rows([word]).tolist() == [place + FIRST if match else UNKNOWN]
 
 
 # Vectors
