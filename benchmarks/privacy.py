@@ -97,7 +97,7 @@ def main() -> None:
         targets, values = [model], []
         for least in THRESHOLDS:
             target = Path(folder) / f"{least}"
-            found = export_model(model, target, pruning=Pruning.of(least), gold=[])
+            found = export_model(model, target, pruning=Pruning.from_choices(least), gold=[])
             values.append(entries(found.contents[1]))
             targets.append(target)
         report = audit(targets, [CENSUS], train, classes=PEOPLE, gold=gold)

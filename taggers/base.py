@@ -109,7 +109,7 @@ class Tagging:
     entity_probabilities: npt.NDArray[np.float64] | None = None
     views: tuple[Tagging, ...] = ()
 
-    def entity_confidence(self, found: TokenSpans) -> npt.NDArray[np.float64]:
+    def entity_confidence(self, entities: TokenSpans) -> npt.NDArray[np.float64]:
         """Return the probability of each entity for its predicted class.
 
         Parameters
@@ -128,7 +128,7 @@ class Tagging:
         """
         if self.entity_probabilities is None:
             raise ValueError('probabilities of entities are computed only with detail="entity"')
-        return self.entity_probabilities[np.arange(len(found.classes)), found.classes]
+        return self.entity_probabilities[np.arange(len(entities.classes)), entities.classes]
 
 
 def joined(taggings: Sequence[Tagging]) -> Tagging:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
@@ -41,13 +41,13 @@ def read_fields(folder: Path) -> Fields:
     try:
         if not path.is_file():
             raise InputError(f"it has no {DESCRIPTION}")
-        found = Fields(parse_json(path.read_bytes(), DESCRIPTION), DESCRIPTION)
-        found.value("kind")
+        fields = Fields(parse_json(path.read_bytes(), DESCRIPTION), DESCRIPTION)
+        fields.value("kind")
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     except OSError as error:
         raise InputError(f"{what}: {DESCRIPTION}: {error.strerror}") from None
-    return Fields(found.values, shown(path))
+    return Fields(fields.values, shown(path))
 
 
 def write_model(
@@ -209,45 +209,36 @@ class ModelFiles:
             is_crowded,
         )
 
-        found = self.array(name, Expected("uint64", (number,)), mapped=mapped)
-        if is_crowded(found):
+        hashes = self.array(name, Expected("uint64", (number,)), mapped=mapped)
+        if is_crowded(hashes):
             raise InputError(
                 f"{shown(self._folder / name)}.npy has values that are no hashes of words: too "
                 "many end alike"
             )
-        return found
+        return hashes
 
     def labels(self) -> tuple[str, ...]:
         """Return the labels of the model: ``O``, and ``B-`` and ``I-`` of each class."""
-        found = self.fields.distinct_texts("labels")
-        if len(found) > MOST_LABELS or set(found) != set(bio_labels(classes_of(found))):
+        labels = self.fields.distinct_texts("labels")
+        if len(labels) > MOST_LABELS or set(labels) != set(bio_labels(classes_of(labels))):
             raise self.fields.error(
                 "labels", f"O, and B-CLASS and I-CLASS of each class, at most {MOST_LABELS:,}"
             )
-        return found
+        return labels
 
     def engine_labels(self) -> tuple[str, ...]:
         """Return the labels that training has seen, which are some of the labels of the model."""
-        found = self.fields.distinct_texts("engine_labels")
-        if not found or not set(found) <= set(self.labels()):
+        labels = self.fields.distinct_texts("engine_labels")
+        if not labels or not set(labels) <= set(self.labels()):
             raise self.fields.error("engine_labels", "some of those in labels")
-        return found
+        return labels
 
     def training(self) -> Training | None:
         """Return the result of training; None if the model has none."""
-        if self.fields.value("training") is None:
-            return None
-        found = self.fields.fields("training")
-        values = {
-            item.name: found.value(item.name)
-            for item in dataclasses.fields(Training)
-            if item.name in found or item.default is dataclasses.MISSING
-        }
-        types = get_type_hints(Training)
-        for key, value in values.items():
-            if type(value) is not types[key] and not (types[key] is float and type(value) is int):
-                raise found.error(key, f"a value of the type {types[key].__name__}")
-        return Training(**values)
+        try:
+            return msgspec.convert(self.fields.value("training"), Training | None)
+        except msgspec.ValidationError as error:
+            raise self.fields.error("training", f"the result of training ({error})") from None
 
 
 def verify_model(folder: Path) -> int:

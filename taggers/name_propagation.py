@@ -64,11 +64,11 @@ def propagate_names(
     refuse_unknown(classes, tagging.labels)
     assert tagging.entity_probabilities is not None
     known = classes_of(tagging.labels)
-    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-    token_classes, begins = _by_token(found, batch.n_tokens)
+    before = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    token_classes, begins = _by_token(before, batch.n_tokens)
     keys = np.repeat(notes, batch.lengths) * len(batch.vocabulary) + batch.word_ids
     names, name_classes = _full_name_words(
-        tagging, found, keys, [known.index(name) for name in classes]
+        tagging, before, keys, [known.index(name) for name in classes]
     )
     recurring = (token_classes == NO_VALUE) & np.isin(keys, names)
     added = _between_names(recurring, recurring & _may_be_names(batch), batch.document_offsets)
@@ -83,7 +83,7 @@ def propagate_names(
         tagging,
         tags=tags,
         token_confidence=confidence,
-        entity_probabilities=_probabilities(found, tagging.entity_probabilities, after),
+        entity_probabilities=_probabilities(before, tagging.entity_probabilities, after),
     )
 
 
@@ -113,13 +113,15 @@ def note_numbers(batch: Batch) -> Indices:
 
 
 def _full_name_words(
-    tagging: Tagging, found: TokenSpans, keys: Indices, classes: Sequence[int]
+    tagging: Tagging, entities: TokenSpans, keys: Indices, classes: Sequence[int]
 ) -> tuple[Indices, Classes]:
     """Return the keys of the words of full names, sorted, and the class of each."""
-    full = (tagging.entity_confidence(found) >= MIN_PROBABILITY) & (found.last > found.first)
-    full &= np.isin(found.classes, classes)
+    full = (tagging.entity_confidence(entities) >= MIN_PROBABILITY) & (
+        entities.last > entities.first
+    )
+    full &= np.isin(entities.classes, classes)
     token_classes, _ = _by_token(
-        TokenSpans(found.first[full], found.last[full], found.classes[full]), len(keys)
+        TokenSpans(entities.first[full], entities.last[full], entities.classes[full]), len(keys)
     )
     inside = token_classes != NO_VALUE
     names, first = np.unique(keys[inside], return_index=True)
@@ -159,12 +161,12 @@ def _between_names(recurring: Flags, names: Flags, documents: Indices) -> Flags:
     return recurring & (places >= first[numbers]) & (places <= last[numbers])
 
 
-def _by_token(found: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
+def _by_token(entities: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
     """Return the class of the entity of each token (or -1), and whether the token begins it."""
     token_classes, begins = np.full(tokens, NO_VALUE, np.int64), np.zeros(tokens, bool)
-    lengths = found.last - found.first + 1
-    token_classes[ranges_of(found.first, lengths)] = np.repeat(found.classes, lengths)
-    begins[found.first] = True
+    lengths = entities.last - entities.first + 1
+    token_classes[ranges_of(entities.first, lengths)] = np.repeat(entities.classes, lengths)
+    begins[entities.first] = True
     return token_classes, begins
 
 
@@ -193,10 +195,10 @@ def _probabilities(
     before: TokenSpans, known: npt.NDArray[np.float64], after: TokenSpans
 ) -> npt.NDArray[np.float64]:
     """Return the known probabilities of unchanged entities, and `MIN_PROBABILITY` for others."""
-    found = np.zeros((len(after.first), known.shape[1]))
-    found[np.arange(len(found)), after.classes] = MIN_PROBABILITY
+    probabilities = np.zeros((len(after.first), known.shape[1]))
+    probabilities[np.arange(len(probabilities)), after.classes] = MIN_PROBABILITY
     if len(before.first):
         old = np.minimum(np.searchsorted(before.first, after.first), len(before.first) - 1)
         kept = (before.first[old] == after.first) & (before.last[old] == after.last)
-        found[kept] = known[old[kept]]
-    return found
+        probabilities[kept] = known[old[kept]]
+    return probabilities

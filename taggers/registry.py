@@ -61,15 +61,15 @@ class Kind:
 
     def tagger_type(self) -> type[Any]:
         """Import and return the class of the tagger."""
-        found: type[Any] = _imported(self.tagger)
-        return found
+        tagger: type[Any] = _imported(self.tagger)
+        return tagger
 
     def options_type(self) -> type[TaggerOptions]:
         """Import and return the class of the options."""
-        found: type[TaggerOptions] = (
+        options: type[TaggerOptions] = (
             _imported(self.options) if self.options else self.tagger_type().options_type
         )
-        return found
+        return options
 
 
 #: The kinds of the package, by name.
@@ -189,10 +189,10 @@ def load_tagger(folder: Path, *, trusted: Collection[str] = ()) -> Tagger:
     """
     kind = read_fields(folder).text("kind")
     try:
-        found = find_kind(kind, trusted=trusted)
+        known = find_kind(kind, trusted=trusted)
     except InputError as error:
         raise InputError(f"{shown(folder)} holds a model of another kind: {error}") from None
-    tagger: Tagger = found.tagger_type().load(folder)
+    tagger: Tagger = known.tagger_type().load(folder)
     return tagger
 
 

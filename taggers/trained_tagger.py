@@ -19,7 +19,7 @@ from taggers.annotators import (
     Phrases,
     Rules,
     annotated,
-    annotators_of,
+    annotators_from_settings,
 )
 from taggers.base import Training
 from taggers.features.feature_options import PHRASES, FeatureOptions
@@ -147,7 +147,9 @@ class TrainedTagger(ABC, Generic[OptionsT]):
             "kind": self.kind,
             "labels": self.labels,
             "options": self._saved_options(),
-            "annotators": {name: each.settings() for name, each in self._annotators.items()},
+            "annotators": {
+                name: annotator.settings() for name, annotator in self._annotators.items()
+            },
             **resources.description(),
             **learned,
             "training": asdict(self.training) if self.training else None,
@@ -161,8 +163,8 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         with errors_of_model(folder, cls.kind):
             model = ModelFiles(folder, cls.kind, model_format=cls.model_format)
             tagger = cls(cls.options_type.from_fields(model.fields.fields("options")))
-            tagger._annotators = annotators_of(model.fields.fields("annotators"))
-            tagger._resources = Resources.of_model(model)
+            tagger._annotators = annotators_from_settings(model.fields.fields("annotators"))
+            tagger._resources = Resources.from_model(model)
             tagger.labels, tagger.training = model.labels(), model.training()
             tagger._read(model)
         return tagger
@@ -182,9 +184,9 @@ class FeatureTagger(TrainedTagger[FeatureOptionsT]):
     def _read_lists(self) -> None:
         """Read the phrases and the names of the options; a loaded model has its own."""
         if self.options.phrases and PHRASES not in self._annotators:
-            self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
+            self._annotators[PHRASES] = Phrases.from_files(self.options.phrases)
         if self._resources.names is None:
-            self._resources = Resources.of_names(self.options.names)
+            self._resources = Resources.from_names(self.options.names)
 
     def _templates(self) -> Templates:
         """Return the feature templates of the model."""

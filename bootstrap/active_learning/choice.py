@@ -20,7 +20,7 @@ Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class RoundLimits:
+class ChoiceLimits:
     """The limits of a round.
 
     Parameters
@@ -49,7 +49,7 @@ class RoundLimits:
 
 
 def choose_round(
-    utility: Floats, batch: Batch, limits: RoundLimits, tagging: Tagging | None = None
+    utility: Floats, batch: Batch, limits: ChoiceLimits, tagging: Tagging | None = None
 ) -> Indices:
     """Choose the documents of a round, those with the highest utility first.
 
@@ -63,7 +63,7 @@ def choose_round(
         The utility of each document. Ties are resolved in the order of the batch.
     batch : Batch
         The candidates.
-    limits : RoundLimits
+    limits : ChoiceLimits
         The limits of the round.
     tagging : Tagging, optional
         The tagging of the batch. With it, the words of entities count as their class in comparisons
@@ -90,7 +90,7 @@ def choose_round(
 class _Round:
     """The documents chosen so far, and which others are near-duplicates of them."""
 
-    def __init__(self, batch: Batch, limits: RoundLimits, tagging: Tagging | None) -> None:
+    def __init__(self, batch: Batch, limits: ChoiceLimits, tagging: Tagging | None) -> None:
         self.indices: list[int] = []
         self._lengths = batch.lengths
         self._tokens_left = math.inf if limits.tokens is None else limits.tokens
@@ -119,7 +119,7 @@ class _Round:
             self._alike |= self._types.similarity(index) >= self._near_duplicate
 
 
-def _parts(limits: RoundLimits, classes: int) -> list[int]:
+def _parts(limits: ChoiceLimits, classes: int) -> list[int]:
     """Divide the share of classes among them; what is left over goes to other ones each time."""
     share, left = divmod(round(limits.class_share * limits.documents), max(classes, 1))
     first = limits.turn * left

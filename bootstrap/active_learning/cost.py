@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bootstrap.active_learning.choice import RoundLimits, choose_round
+from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.data.samples import MOST_TOKENS, sample_of, small_crf
 from corpus.batch import Batch, are_among
@@ -82,7 +82,7 @@ def estimate_cost(seed: Batch, gold: Batch, options: ActiveOptions) -> RoundCost
         sample = sample_of(candidates, options.candidates, tokens=10 * MOST_TOKENS)
         tagging = tagger.tag(sample, measure=query.measure, detail=query.detail)
         utility = query.utility(tagging, sample, np.random.default_rng(0))
-        limits = RoundLimits(
+        limits = ChoiceLimits(
             documents,
             near_duplicate=options.near_duplicate,
             class_share=options.class_share,

@@ -1,19 +1,21 @@
-"""The rounds of active learning: which documents are annotated, and when to stop."""
+"""The rounds of active learning: which documents are annotated, by whom, and when to stop."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.active_learning.choice import RoundLimits, choose_round
-from bootstrap.active_learning.oracle import Oracle
+from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats, Query
 from bootstrap.selection import ChosenDocuments
-from corpus.batch import Batch, are_among, concatenate, distinct
+from corpus.batch import Batch, are_among, concatenate, distinct, keys_of, make_batch
+from corpus.errors import InputError, shown
+from corpus.tags import classes_of
 from taggers.base import Tagging, joined
 
 # A part of the seed of the random generator; those of other stages differ.
@@ -24,6 +26,58 @@ _TOKENS = 2_000_000  # of the candidates that are tagged at a time
 #: The number of rounds over which the stability of predictions is averaged (Bloodgood and
 #: Vijay-Shanker, "A Method for Stopping Active Learning Based on Stabilizing Predictions", 2009).
 STABLE_ROUNDS = 3
+
+
+class Oracle(Protocol):
+    """Annotates documents: gold annotations in a simulation, or people."""
+
+    def label(self, batch: Batch, indices: npt.NDArray[np.int64]) -> Batch:
+        """Annotate documents completely.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents without tags.
+        indices : ndarray of int64, shape (K,)
+            The documents to annotate.
+
+        Returns
+        -------
+        Batch
+            These documents with their tags, in the same order.
+        """
+        ...
+
+
+class GoldOracle:
+    """An oracle that knows the gold annotations, for simulations.
+
+    Parameters
+    ----------
+    gold : Batch
+        Tagged documents.
+    """
+
+    def __init__(self, gold: Batch) -> None:
+        self._gold = gold
+        self._row = {key: row for row, key in enumerate(keys_of(gold).to_pylist())}
+
+    def label(self, batch: Batch, indices: npt.NDArray[np.int64]) -> Batch:
+        """Return the gold annotations of documents; see `Oracle.label`.
+
+        Raises
+        ------
+        InputError
+            If a document is not among the gold ones.
+        """
+        keys = keys_of(batch).take(indices).to_pylist()
+        for key, name in zip(keys, batch.ids.take(indices).to_pylist(), strict=True):
+            if key not in self._row:
+                raise InputError(f"document {shown(name)} is not among the gold documents")
+        rows = np.array([self._row[key] for key in keys], np.int64)
+        documents = self._gold.take(rows).to_documents()
+        # As it is read from the folder of a run: with its words in the order of the text.
+        return make_batch(documents, labelled=True, classes=classes_of(self._gold.labels))
 
 
 class Rounds:
@@ -100,11 +154,11 @@ class Rounds:
         most = math.inf if limits.tokens is None else limits.tokens
         return np.flatnonzero((lengths > 0) & (lengths <= most))
 
-    def _limits(self) -> RoundLimits:
+    def _limits(self) -> ChoiceLimits:
         """Return the limits of the next round."""
         options, annotated = self.options, self.gold(self.number)
         tokens = options.budget_tokens - annotated.n_tokens if options.budget_tokens else None
-        return RoundLimits(
+        return ChoiceLimits(
             documents=min(options.round, max(options.budget - len(annotated), 0)),
             tokens=tokens,
             near_duplicate=options.near_duplicate,

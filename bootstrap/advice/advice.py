@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bootstrap.active_learning.choice import RoundLimits, choose_round
+from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from bootstrap.advice.lists import (
     EntityRecall,
     ListedRecall,
@@ -188,7 +188,7 @@ def uncertain_documents(
     filled = confidence[batch.lengths > 0]
     if not len(filled) or np.median(filled) == filled.min():
         return np.zeros(0, np.int64)
-    return choose_round(-confidence, batch, RoundLimits(number, near_duplicate=SIMILAR))
+    return choose_round(-confidence, batch, ChoiceLimits(number, near_duplicate=SIMILAR))
 
 
 def save_advice(folder: Path, advice: Advice) -> None:

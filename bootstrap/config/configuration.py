@@ -376,7 +376,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             active,
         )
     except ConfigurationError as error:
-        raise ConfigurationError(f"{source.of_section(*SECTIONS)}: {error}") from None
+        raise ConfigurationError(f"{source.origins(*SECTIONS)}: {error}") from None
 
 
 def _labels(table: Any, source: Source) -> Mapping[str, str] | None:
@@ -385,7 +385,7 @@ def _labels(table: Any, source: Source) -> Mapping[str, str] | None:
         and all(isinstance(name, str) and name for name in table.values())
     ):
         raise ConfigurationError(
-            f'{source.of("labels")}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
+            f'{source.origin("labels")}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
     return table
 

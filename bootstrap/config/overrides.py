@@ -35,7 +35,7 @@ class Source:
     folder: Path
     overrides: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
-    def of(self, *keys: str) -> str:
+    def origin(self, *keys: str) -> str:
         """Name the last override of a section, a key or a part of its value, or else the file."""
         within = [
             typed
@@ -44,7 +44,7 @@ class Source:
         ]
         return within[-1] if within else self.file
 
-    def of_section(self, *sections: str) -> str:
+    def origins(self, *sections: str) -> str:
         """Name the file, and the overrides in some sections."""
         typed = [typed for path, typed in self.overrides.items() if path[0] in sections]
         return " with ".join([self.file, *dict.fromkeys(typed)])

@@ -34,7 +34,7 @@ def preset_of(tables: Mapping[str, Any], source: Source) -> str:
     if name not in PRESETS:
         expected = " or ".join(f'"{preset}"' for preset in get_args(Preset))
         raise ConfigurationError(
-            f"{source.of('loop', 'preset')}: [loop] preset = {name!r}: expected {expected}"
+            f"{source.origin('loop', 'preset')}: [loop] preset = {name!r}: expected {expected}"
         )
     return str(name)
 

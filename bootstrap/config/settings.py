@@ -22,7 +22,7 @@ from bootstrap.config.options import (
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
 from bootstrap.selection import SelectOptions
 from taggers.augmentation import AugmentOptions
-from taggers.ensemble.member import Member
+from taggers.ensemble.ensemble_options import Member
 from taggers.options import describe
 from taggers.registry import BUILTIN
 

@@ -12,7 +12,7 @@ from bootstrap.config.presets import with_preset
 from bootstrap.config.validation import located, parse_section, table_of
 from corpus.errors import InputError, shown
 from corpus.tags import classes_of
-from taggers.ensemble.member import Member, kind_of_member, member_fields, member_name
+from taggers.ensemble.ensemble_options import Member, kind_of_member, member_fields, member_name
 from taggers.options import Capability, TaggerOptions
 from taggers.registry import Kind, find_kind, known_kinds, make_tagger
 
@@ -135,7 +135,7 @@ def _kind_and_options(
     if name == default and table:
         key, others = next(iter(table)), ", ".join(known_kinds(needs_seed=default == TAGGER))
         raise ConfigurationError(
-            f"{source.of(section, key)}: [{section}] {key} has no effect with "
+            f"{source.origin(section, key)}: [{section}] {key} has no effect with "
             f'kind = "{default}"; other kinds are {others}'
         )
     return name, table
@@ -144,7 +144,7 @@ def _kind_and_options(
 def _kind(name: Any, section: str, source: Source) -> Kind:
     """Find the kind of tagger of a section; it may be the import path of a class."""
     needs_seed = section != "initial_model"
-    where = f"{source.of(section, 'kind')}: [{section}]"
+    where = f"{source.origin(section, 'kind')}: [{section}]"
     try:
         kind = find_kind(name, trusted=(name,))
     except InputError as error:
@@ -200,7 +200,7 @@ def _with_members(
 def _members(
     tables: Any, section: str, name: str, preset: str, source: Source
 ) -> tuple[Member, ...]:
-    origin = source.of(section, name)
+    origin = source.origin(section, name)
     if not isinstance(tables, (list, tuple)) or not all(
         isinstance(table, Mapping) for table in tables
     ):

@@ -24,7 +24,7 @@ def table_of(tables: Mapping[str, Any], name: str, source: Source) -> dict[str, 
     """Return a section of a configuration; an empty one if it is absent."""
     table = tables.get(name, {})
     if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{source.of(name)}: {name} must be a section, [{name}]")
+        raise ConfigurationError(f"{source.origin(name)}: {name} must be a section, [{name}]")
     return dict(table)
 
 
@@ -38,7 +38,7 @@ def refuse_unknown(
             what = f"key in {_heading(section)}" if section else "section"
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
             advice = f'; the nearest is "{near[0]}"' if near else ", nor any other"
-            raise ConfigurationError(f'{source.of(*keys)}: there is no {what} "{name}"{advice}')
+            raise ConfigurationError(f'{source.origin(*keys)}: there is no {what} "{name}"{advice}')
 
 
 def parse_section(
@@ -66,7 +66,7 @@ def parse_section(
     """
     if not isinstance(table, Mapping):
         raise ConfigurationError(
-            f"{source.of(*name.split('.'))}: {_heading(name)} must be a section"
+            f"{source.origin(*name.split('.'))}: {_heading(name)} must be a section"
         )
     known = {item.name: item for item in fields(options)}
     refuse_unknown(table, [*known, *others], source, name)
@@ -74,7 +74,7 @@ def parse_section(
     values: dict[str, Any] = {}
     for key, item in known.items():
         if key in table:
-            label = f"{source.of(*name.split('.'), key)}: {_heading(name, key)}"
+            label = f"{source.origin(*name.split('.'), key)}: {_heading(name, key)}"
             try:
                 values[key] = checked_value(table[key], hints[key], item.metadata)
             except InputError as error:
@@ -83,12 +83,12 @@ def parse_section(
             values[key] = MISSING
     if lacking := [key for key, value in values.items() if value is MISSING]:
         raise ConfigurationError(
-            f"{source.of_section(name)}: {_heading(name)} lacks {', '.join(lacking)}"
+            f"{source.origins(name)}: {_heading(name)} lacks {', '.join(lacking)}"
         )
     try:
         return options(**values)
     except InputError as error:
-        section = source.of_section(name.partition(".")[0])
+        section = source.origins(name.partition(".")[0])
         raise ConfigurationError(f"{section}: {_heading(name, str(error))}") from None
 
 

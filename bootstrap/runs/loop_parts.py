@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bootstrap.active_learning.oracle import GoldOracle
-from bootstrap.active_learning.rounds import Rounds
+from bootstrap.active_learning.rounds import GoldOracle, Rounds
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection

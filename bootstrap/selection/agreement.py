@@ -58,7 +58,7 @@ class Opinions:
     known: Flags
 
     @classmethod
-    def of(cls, tagging: Tagging, names: Sequence[str]) -> Opinions:
+    def from_tagging(cls, tagging: Tagging, names: Sequence[str]) -> Opinions:
         """Return the decisions of a tagging, with classes as indices into `names`."""
         if tagging.token_confidence is None:
             raise ValueError("agreement needs the confidence of every token")
@@ -140,7 +140,7 @@ def agreed_spans(
     """
     labels = taggings[0].labels
     names = classes_of(labels)
-    opinions = [Opinions.of(tagging, names) for tagging in taggings]
+    opinions = [Opinions.from_tagging(tagging, names) for tagging in taggings]
     candidates = _union([_entities(tagging, batch, names) for tagging in taggings], batch.n_tokens)
     support = _support(opinions, candidates)
     tagged = _covered(candidates, batch.n_tokens)
@@ -148,7 +148,7 @@ def agreed_spans(
         candidates, support = _with_recurrences(batch, candidates, support, opinions, tagged)
     limits = _limits(reference, names, share, batch.n_tokens)
     chosen = _best_disjoint(candidates, support, limits, batch.n_tokens)
-    outside = np.mean([each.outside for each in opinions if each.known.all()], axis=0)
+    outside = np.mean([view.outside for view in opinions if view.known.all()], axis=0)
     tags = np.where(outside >= min_outside, labels.index("O"), UNKNOWN).astype(np.int16)
     tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
     selected = _covered(chosen, batch.n_tokens)
@@ -158,17 +158,17 @@ def agreed_spans(
 
 def _entities(tagging: Tagging, batch: Batch, names: Sequence[str]) -> TokenSpans:
     """Return the entities of a tagging, with classes as indices into `names`."""
-    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     own = classes_of(tagging.labels)
     number = np.array([names.index(name) if name in names else _OTHER for name in own], np.int64)
-    known = number[found.classes] != _OTHER if len(own) else np.zeros(0, bool)
-    return TokenSpans(found.first[known], found.last[known], number[found.classes[known]])
+    known = number[entities.classes] != _OTHER if len(own) else np.zeros(0, bool)
+    return TokenSpans(entities.first[known], entities.last[known], number[entities.classes[known]])
 
 
 def _union(spans: Sequence[TokenSpans], tokens: int) -> TokenSpans:
     """Return distinct spans, in the order of their tokens."""
     rows = np.concatenate(
-        [np.stack([each.first, each.last, each.classes], axis=1) for each in spans]
+        [np.stack([part.first, part.last, part.classes], axis=1) for part in spans]
     )
     rows = np.unique(rows, axis=0).reshape(-1, 3)
     return TokenSpans(rows[:, 0], rows[:, 1], rows[:, 2])
@@ -178,8 +178,8 @@ def _support(opinions: Sequence[Opinions], spans: TokenSpans) -> Floats:
     """Compute the mean support of spans over the taggers that have their class, shape (E,)."""
     if not len(spans.first):
         return np.zeros(0)
-    known = np.array([each.known[spans.classes] for each in opinions])
-    support = np.array([each.support(spans) for each in opinions])
+    known = np.array([view.known[spans.classes] for view in opinions])
+    support = np.array([view.support(spans) for view in opinions])
     mean: Floats = (support * known).sum(axis=0) / known.sum(axis=0)  # the first has all classes
     return mean
 
@@ -273,16 +273,16 @@ def _selection(
     if len(usable) > most:
         indices = np.sort(rng.choice(usable, most, replace=False)).astype(np.int64)
     confidence = number / np.maximum(batch.lengths, 1)
-    found = None
+    proportions = None
     if reference is not None:
         classes = reference.proportions.classes
         content = content_of(batch, tags, tagging.labels, classes).take(indices)
-        found = proportions_of(content, classes)
+        proportions = proportions_of(content, classes)
     return Selection(
         indices,
         confident=len(usable),
         bound=min(most, len(usable)),
-        proportions=found,
+        proportions=proportions,
         tagging=replace(tagging, tags=tags, confidence=confidence),
     )
 
@@ -320,31 +320,21 @@ def recurrences(batch: Batch, spans: TokenSpans) -> tuple[TokenSpans, Indices]:
         if not len(rows):
             continue
         part = _occurrences(hashes, remaining >= number, spans.first[rows], spans.classes[rows])
-        first, classes, found = part
-        parts.append((first, first + number - 1, classes, found + groups))
-        groups += int(found.max(initial=-1)) + 1
+        first, classes, numbers = part
+        parts.append((first, first + number - 1, classes, numbers + groups))
+        groups += int(numbers.max(initial=-1)) + 1
     long = np.flatnonzero(lengths > MAX_WORDS)
     own = np.arange(groups, groups + len(long))
     parts.append((spans.first[long], spans.last[long], spans.classes[long], own))
-    first, last, classes, found = (np.concatenate(each) for each in zip(*parts, strict=True))
+    first, last, classes, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.lexsort((classes, last, first))
-    return TokenSpans(first[order], last[order], classes[order]), found[order]
+    return TokenSpans(first[order], last[order], classes[order]), numbers[order]
 
 
 def _occurrences(
     hashes: Hashes, fits: npt.NDArray[np.bool_], first: Indices, classes: Indices
 ) -> tuple[Indices, Indices, Indices]:
-    """Return the first token, class and group of all occurrences of spans of one length.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64, shape (N,)
-        The hash of the words of that number from each token on.
-    fits : ndarray of bool, shape (N,)
-        Whether these words are in one document.
-    first, classes : ndarray of int64
-        The spans.
-    """
+    """Return the first token, class and group of all occurrences of spans of one length."""
     known, number = np.unique(hashes[first], return_inverse=True)
     pairs = np.unique(np.stack([number.reshape(-1), classes], axis=1), axis=0)
     place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)

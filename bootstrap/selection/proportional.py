@@ -141,13 +141,13 @@ def select_examples(
     chosen, bound = selector.largest(number, floor)
     if len(chosen) < floor:
         chosen = selector.nearest(floor)
-    found = proportions_of(content.take(chosen), classes)
-    deviations = reference.deviations(found, len(chosen))
+    measured = proportions_of(content.take(chosen), classes)
+    deviations = reference.deviations(measured, len(chosen))
     return Selection(
         indices=confident[chosen],
         confident=len(confident),
         bound=bound,
-        proportions=found,
+        proportions=measured,
         deviation=float(deviations.max()),
-        worst=found.names[int(deviations.argmax())],
+        worst=measured.names[int(deviations.argmax())],
     )

@@ -150,22 +150,18 @@ class Reference:
         tolerance: Floats = np.maximum(RELATIVE_TOLERANCE * self.proportions.values, error)
         return tolerance
 
-    def deviations(self, found: Proportions, number: int) -> Floats:
+    def deviations(self, proportions: Proportions, number: int) -> Floats:
         """Compute the deviation of each statistic of `number` documents, in tolerances.
 
         The deviation of the mean length of absent entities is 0.
         """
-        difference = np.abs(found.values - self.proportions.values)
+        difference = np.abs(proportions.values - self.proportions.values)
         tolerance = self.tolerance(number)
         difference[np.isnan(difference) | ~np.isfinite(tolerance)] = 0.0
         without_tolerance = np.where(difference > 0, np.inf, 0.0)
         ratio: Floats = np.divide(difference, tolerance, out=without_tolerance, where=tolerance > 0)
         ratio[difference == 0] = 0.0  # also for an infinite tolerance
         return ratio
-
-    def deviation(self, found: Proportions, number: int) -> float:
-        """Compute the largest deviation of `number` documents, in units of the tolerance."""
-        return float(self.deviations(found, number).max(initial=0.0))
 
 
 def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
@@ -229,18 +225,10 @@ def configured_reference(
     Returns
     -------
     Reference
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
     """
     classes = tuple(sorted(per_token))
     rates = np.array([per_token[name] for name in classes])
     lengths = np.array([length[name] for name in classes])
-    _refuse("entities per token", rates, least=0)
-    _refuse("tokens of an entity", lengths, least=1)
-    _refuse("share of documents without entities", [empty], least=0, most=1)
     entities = rates * tokens
     spread_length = np.sqrt(
         np.divide(
@@ -253,12 +241,3 @@ def configured_reference(
     spread = [np.sqrt(rates / tokens), spread_length, [(empty * (1 - empty)) ** 0.5]]
     values = np.concatenate([rates, lengths, [empty]])
     return Reference(Proportions(classes, values), np.concatenate(spread), np.inf)
-
-
-def _refuse(
-    what: str, numbers: Sequence[float] | Floats, *, least: float, most: float = np.inf
-) -> None:
-    """Raise a `ValueError` if a number is not finite or beyond its limits."""
-    for number in numbers:
-        if not (least <= number <= most and np.isfinite(number)):
-            raise ValueError(f"{what}: {number} is not a finite number from {least} to {most}")

@@ -67,7 +67,7 @@ class Strategy:
     variants: tuple[Strategy, ...] = ()
 
     @classmethod
-    def of(cls, strategy: Strategy | SelectionFunction) -> Strategy:
+    def from_function(cls, strategy: Strategy | SelectionFunction) -> Strategy:
         """Return a strategy; for a plain function, one with the default measure and detail."""
         return strategy if isinstance(strategy, Strategy) else cls(strategy)
 

@@ -20,7 +20,7 @@ __all__ = [
     "Phrases",
     "Rules",
     "annotated",
-    "annotators_of",
+    "annotators_from_settings",
 ]
 
 
@@ -35,11 +35,11 @@ class Annotator(Protocol):
         ...
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings for `of_settings`, serialisable as JSON."""
+        """Return the settings for `from_settings`, serialisable as JSON."""
         ...
 
     @classmethod
-    def of_settings(cls, settings: Fields) -> Self:
+    def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         ...
 
@@ -53,7 +53,7 @@ ANNOTATORS: dict[str, type[Annotator]] = {
 }
 
 
-def annotators_of(found: Fields) -> dict[str, Annotator]:
+def annotators_from_settings(settings: Fields) -> dict[str, Annotator]:
     """Return the annotators of a model, from their settings by stream.
 
     Raises
@@ -61,10 +61,10 @@ def annotators_of(found: Fields) -> dict[str, Annotator]:
     InputError
         If a stream has no annotator, or its settings are invalid.
     """
-    for name in found:
+    for name in settings:
         if name not in ANNOTATORS:
-            raise found.error(name, f"one of {', '.join(ANNOTATORS)}")
-    return {name: ANNOTATORS[name].of_settings(found.fields(name)) for name in found}
+            raise settings.error(name, f"one of {', '.join(ANNOTATORS)}")
+    return {name: ANNOTATORS[name].from_settings(settings.fields(name)) for name in settings}
 
 
 def annotated(batch: Batch, names: Sequence[str], annotators: Mapping[str, Annotator]) -> Batch:

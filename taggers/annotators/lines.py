@@ -55,7 +55,7 @@ class LineHeaders:
         return {}
 
     @classmethod
-    def of_settings(cls, settings: Fields) -> Self:
+    def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         return cls()
 
@@ -76,19 +76,20 @@ class Colons:
         colon = colons[before]
         has_value = (before >= 0) & (lines[colon] == lines)
         used, words = np.unique(batch.word_ids[colons - 1], return_inverse=True)
-        found: dict[str, int] = {}
+        words_before: dict[str, int] = {}
         numbers = [
-            found.setdefault(_composed(batch, word).lower(), len(found)) for word in used.tolist()
+            words_before.setdefault(_composed(batch, word).lower(), len(words_before))
+            for word in used.tolist()
         ]
         values = np.array(numbers, np.int32)[words.reshape(-1)][before]
-        return Stream(tuple(found), np.where(has_value, values, np.int32(NO_VALUE)))
+        return Stream(tuple(words_before), np.where(has_value, values, np.int32(NO_VALUE)))
 
     def settings(self) -> dict[str, Any]:
         """Return nothing: it has no settings."""
         return {}
 
     @classmethod
-    def of_settings(cls, settings: Fields) -> Self:
+    def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         return cls()
 
@@ -111,5 +112,5 @@ def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
     used, before = np.unique(batch.word_ids[colons - 1], return_inverse=True)
     letters = np.array([_composed(batch, word).isalpha() for word in used.tolist()], bool)
     after: npt.NDArray[np.bool_] = letters[before.reshape(-1)]
-    found: Indices = colons[after & (lines[colons - 1] == lines[colons])]
-    return found
+    kept: Indices = colons[after & (lines[colons - 1] == lines[colons])]
+    return kept

@@ -38,7 +38,7 @@ class Phrases:
         self._matcher: PhraseMatcher | None = None
 
     @classmethod
-    def of_files(cls, paths: Sequence[str]) -> Self:
+    def from_files(cls, paths: Sequence[str]) -> Self:
         """Read the phrases of gazetteers.
 
         Parameters
@@ -84,10 +84,10 @@ class Phrases:
 
     def settings(self) -> dict[str, Any]:
         """Return the phrases, with those of a class joined to one string."""
-        return {"phrases": {name: _SEPARATOR.join(each) for name, each in self._phrases.items()}}
+        return {"phrases": {name: _SEPARATOR.join(terms) for name, terms in self._phrases.items()}}
 
     @classmethod
-    def of_settings(cls, settings: Fields) -> Self:
+    def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         phrases = settings.text_by_key("phrases")
         return cls({name: text.split(_SEPARATOR) if text else () for name, text in phrases.items()})

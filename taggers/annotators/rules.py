@@ -104,12 +104,12 @@ class Rules:
         for row, form in normalised.items():
             texts[row] = form.text
         matches = self._of_builtin(texts) if self._builtin else self._of_others(batch, texts)
-        found = [
+        spans = [
             (row, *_offsets(match, normalised.get(row)), int(str(match.lastgroup)[1:]))
             for row, match in matches
             if match.end() > match.start()
         ]
-        rows, starts, ends, rules = np.array(found, np.int64).reshape(-1, 4).T
+        rows, starts, ends, rules = np.array(spans, np.int64).reshape(-1, 4).T
         first, last = touched_tokens(
             batch.document_offsets,
             batch.starts,
@@ -155,7 +155,7 @@ class Rules:
         return {"rules": self._rules}
 
     @classmethod
-    def of_settings(cls, settings: Fields) -> Self:
+    def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         return cls(settings.text_by_key("rules"))
 

@@ -73,7 +73,7 @@ class NameOptions(TaggerOptions):
     def check(self) -> Sequence[Coverage]:
         from taggers.dictionaries.name_frequencies import read_names  # noqa: PLC0415 - numba is slow to import
 
-        Phrases.of_files(self.blocked)
+        Phrases.from_files(self.blocked)
         if self.counts:
             WordCounts.load(Path(self.counts))
         names = read_names(self.names, self.classes)
@@ -188,7 +188,7 @@ class ListOptions(DivergenceOptions):
     def check(self) -> Sequence[Coverage]:
         from taggers.dictionaries.place_grammar import place_classes  # noqa: PLC0415 - numba is slow to import
 
-        Phrases.of_files((*self.blocked, *self.places))
+        Phrases.from_files((*self.blocked, *self.places))
         known = place_classes(
             [read_gazetteer(path) for path in self.places],
             [read_gazetteer(path) for path in self.cue_words],

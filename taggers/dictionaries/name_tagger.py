@@ -191,7 +191,7 @@ class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
         """
         names = read_names(self.options.names, self.options.classes)
         self._model = self._fitted(names, words_of_notes(train, self.options.counts))
-        self._annotators = {PHRASES: Phrases.of_files(self.options.blocked)}
+        self._annotators = {PHRASES: Phrases.from_files(self.options.blocked)}
         if progress:
             progress(1, 1)
         return self

@@ -1,4 +1,4 @@
-"""The most probable well-formed tag sequences under independent distributions of labels."""
+"""The most probable well-formed tag sequences of averaged marginals, and their entities."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.ragged import owners_of
+from corpus.tags import TokenSpans, classes_of
+from taggers.confidence import entity_probabilities_of
 from taggers.crf import lattice
 
 Floats = npt.NDArray[np.float64]
@@ -81,3 +83,44 @@ def allowed_transitions(labels: Sequence[str]) -> npt.NDArray[np.bool_]:
     inside = np.array([name != "O" for name in labels])
     same: npt.NDArray[np.bool_] = (classes[:, None] == classes) & inside[:, None]
     return ~continues | same
+
+
+def entity_probabilities(
+    marginals: Floats,
+    entities: TokenSpans,
+    document_offsets: npt.NDArray[np.int64],
+    labels: Sequence[str],
+) -> Floats:
+    """Estimate the probabilities of entities from the mean of the members' marginals.
+
+    The estimate is the lower of the lowest marginal of the labels of the entity, and the
+    probability that the token after it does not continue it. A member gives the entity at most the
+    lower of its own two, as far as its sequences are well formed. The estimate is therefore an
+    upper bound of the mean of the members' probabilities of the entity. These are not available:
+    a tagger computes them only for the entities that it predicts itself.
+
+    Parameters
+    ----------
+    marginals : ndarray of float64, shape (N, L)
+        Probability of each label.
+    entities : TokenSpans
+        E entities.
+    document_offsets : ndarray of int64, shape (D + 1,)
+        Offsets of the tokens of each document.
+    labels : sequence of str
+        ``O``, and ``B-`` and ``I-`` of every class.
+
+    Returns
+    -------
+    ndarray of float64, shape (E, C)
+        For each of ``classes_of(labels)``.
+    """
+    lowest = entity_probabilities_of(marginals, entities, labels)
+    inner = np.array([labels.index(f"I-{name}") for name in classes_of(labels)], np.int64)
+    after = entities.last + 1
+    is_first = np.zeros(len(marginals) + 1, bool)
+    is_first[document_offsets] = True
+    rows = np.flatnonzero(~is_first[after])
+    continued = marginals[after[rows, None], inner]
+    lowest[rows] = np.minimum(lowest[rows], 1.0 - continued)
+    return lowest

@@ -25,7 +25,7 @@ class MemberProgress:
         self._lock = threading.Lock()
         self.stopped = False
 
-    def of(self, number: int) -> Progress:
+    def callback(self, number: int) -> Progress:
         """Return a callback for the progress of one member."""
 
         def part(done: int, total: int) -> None:

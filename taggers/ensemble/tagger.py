@@ -30,9 +30,12 @@ from taggers.confidence import (
     document_confidence,
     token_confidence_of,
 )
-from taggers.ensemble.ensemble_options import EnsembleOptions
-from taggers.ensemble.entities import entity_probabilities
-from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
+from taggers.ensemble.ensemble_options import (
+    EnsembleOptions,
+    errors_of_member,
+    kind_of_member,
+    member_name,
+)
 from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
 from taggers.model_folder import ModelFiles, read_digest
 from taggers.privacy.pruning import PrunableTagger, Pruning
@@ -116,15 +119,16 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
                     validation,
                     warm_start=start if start is not None and start.kind == member.kind else None,
                     rng=children[number],
-                    progress=reports.of(number),
+                    progress=reports.callback(number),
                 )
                 _marginals(member, train.slice(0, 1), train.labels)
-                reports.of(number)(1, 1)  # also where training needed fewer steps than its maximum
+                # Training may need fewer steps than its maximum.
+                reports.callback(number)(1, 1)
 
         run_side_by_side(
             train_member,
-            [number for number, each in enumerate(members) if trains_in_process(each)],
-            [number for number, each in enumerate(members) if not trains_in_process(each)],
+            [number for number, member in enumerate(members) if trains_in_process(member)],
+            [number for number, member in enumerate(members) if not trains_in_process(member)],
             reports,
         )
         self.members, self.labels = members, train.labels
@@ -150,7 +154,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         """Predict the most probable well-formed tag sequence; see `taggers.base.Tagger.tag`.
 
         Confidence is computed from the averaged marginals of the predicted tags, and so are the
-        probabilities of entities (see `taggers.ensemble.entities`).
+        probabilities of entities (see `taggers.ensemble.decoding`).
 
         Raises
         ------
@@ -170,7 +174,10 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
 
     def _tag_piece(self, batch: Batch, measure: str, detail: Detail) -> Tagging:
         """Tag documents all at once."""
-        from taggers.ensemble.decoding import decode  # noqa: PLC0415 - numba is slow to import
+        from taggers.ensemble.decoding import (  # noqa: PLC0415 - numba is slow to import
+            decode,
+            entity_probabilities,
+        )
 
         offsets = batch.document_offsets
         marginals = self._mean_marginals(batch)
@@ -178,8 +185,8 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         chosen = token_confidence_of(marginals, tags)
         entities = None
         if detail == "entity":
-            found = find_entities(tags, offsets, self.labels)
-            entities = entity_probabilities(marginals, found, offsets, self.labels)
+            spans = find_entities(tags, offsets, self.labels)
+            entities = entity_probabilities(marginals, spans, offsets, self.labels)
         return Tagging(
             tags,
             self.labels,
@@ -206,7 +213,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         own = ("taggers.ensemble.decoding",)
         members = self.members or self._untrained()
         return tuple(
-            dict.fromkeys([*own, *(name for each in members for name in kernels_of(each))])
+            dict.fromkeys([*own, *(name for member in members for name in kernels_of(member))])
         )
 
     def _is_trained(self) -> bool:
@@ -233,13 +240,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         self.members = tuple(members)
 
     def _prunable(self) -> Iterator[tuple[int, PrunableTagger]]:
-        """Yield the index of each member and the member.
-
-        Raises
-        ------
-        InputError
-            If a member cannot be pruned.
-        """
+        """Yield the index of each member and the member; raise an error if one cannot be pruned."""
         for number, member in enumerate(self.members):
             if not isinstance(member, PrunableTagger):
                 raise InputError(
@@ -265,15 +266,15 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         members = model.fields.rows("members")
         if not members:
             raise model.fields.error("members", "at least one member")
-        self._member_digests = [(each.text("kind"), each.text("digest")) for each in members]
+        self._member_digests = [(member.text("kind"), member.text("digest")) for member in members]
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read a model and its members; see `taggers.base.Tagger.load`."""
         tagger = super().load(folder)
         tagger.members = tuple(
-            _loaded(folder / _folder_name(number), *each)
-            for number, each in enumerate(tagger._member_digests)
+            _loaded(folder / _folder_name(number), *saved)
+            for number, saved in enumerate(tagger._member_digests)
         )
         return tagger
 
@@ -284,13 +285,7 @@ def _folder_name(number: int) -> str:
 
 
 def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
-    """Read a member, and check that it is the one that was saved.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, missing or another model.
-    """
+    """Read a member, and check that it is the one that was saved."""
     kind_of_member(kind)
     tagger = load_tagger(folder)
     if tagger.kind != kind or read_digest(folder) != digest:
@@ -304,20 +299,7 @@ def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
 def _marginals(
     member: Tagger, batch: Batch, labels: Sequence[str]
 ) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Compute the marginals of a member.
-
-    Returns
-    -------
-    ndarray of int64, shape (K,)
-        The index in `labels` of each label of the member.
-    ndarray of float64, shape (N, K)
-        The marginals of these labels.
-
-    Raises
-    ------
-    InputError
-        If the member computes no marginals, or has other labels.
-    """
+    """Return the index in `labels` of each label of a member, and the marginals of its labels."""
     tagging = member.tag(batch, detail="labels")
     if tagging.marginals is None:
         raise InputError(
@@ -359,26 +341,25 @@ def _named(number: int, member: Tagger) -> Iterator[None]:
 
 
 def _summary(members: Sequence[Tagger]) -> Training | None:
-    """Summarise the results of training the members.
-
-    Iterations and losses are added up. A result holds for the ensemble if it holds for all members
-    (``converged``) or for one of them (``failed``).
-    """
-    results = [(number, each.training) for number, each in enumerate(members) if each.training]
-    if not results:
-        return None
+    """Summarise the results of training: all converged, any failed, and the sums of the others."""
     outcomes: dict[str, list[str]] = {}
-    for number, result in results:
-        outcomes.setdefault(result.outcome, []).append(member_name(number))
+    trainings = []
+    for number, member in enumerate(members):
+        if member.training:
+            trainings.append(member.training)
+            outcomes.setdefault(member.training.outcome, []).append(member_name(number))
+    if not trainings:
+        return None
     parts: list[str] = list(outcomes)
     if len(outcomes) > 1:
         parts = [f"{', '.join(names)}: {outcome}" for outcome, names in outcomes.items()]
-    found: list[Any] = [result for _, result in results]
     return Training(
-        converged=all(each.converged for each in found),
+        converged=all(result.converged for result in trainings),
         outcome="; ".join(parts),
-        iterations=sum(each.iterations for each in found),
-        loss=float(sum(each.loss for each in found)),
-        failed=any(each.failed for each in found),
-        clustering=", ".join(dict.fromkeys(each.clustering for each in found if each.clustering)),
+        iterations=sum(result.iterations for result in trainings),
+        loss=float(sum(result.loss for result in trainings)),
+        failed=any(result.failed for result in trainings),
+        clustering=", ".join(
+            dict.fromkeys(result.clustering for result in trainings if result.clustering)
+        ),
     )

@@ -119,7 +119,7 @@ class FeatureOptions(TaggerOptions):
     def check(self) -> Sequence[Coverage]:
         self._check_streams()
         if self.phrases:
-            Phrases.of_files(self.phrases)
+            Phrases.from_files(self.phrases)
         if self.names:
             from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
                 NameFrequencies,
@@ -155,7 +155,7 @@ class FeatureOptions(TaggerOptions):
         if self.phrases:
             from gazetteers.phrases.matcher import blocked  # noqa: PLC0415 - numba is slow to import
 
-            stream = Phrases.of_files(self.phrases).annotate(batch)
+            stream = Phrases.from_files(self.phrases).annotate(batch)
             listed |= (stream.values >= 0) & ~blocked(stream)
         if self.names:
             from taggers.dictionaries.name_frequencies import read_names  # noqa: PLC0415 - the same

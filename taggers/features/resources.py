@@ -52,7 +52,7 @@ class Resources:
     names: NameFrequencies | None = None
 
     @classmethod
-    def of_names(cls, names: Sequence[str]) -> Self:
+    def from_names(cls, names: Sequence[str]) -> Self:
         """Read gazetteers of names.
 
         Raises
@@ -88,21 +88,21 @@ class Resources:
 
     def contents(self) -> dict[str, int]:
         """Return the number of words of each resource."""
-        found = {}
+        sizes = {}
         if self.clusters is not None:
-            found["words with a cluster"] = self.clusters.size
+            sizes["words with a cluster"] = self.clusters.size
         if self.names is not None:
-            found["words of lists of names"] = self.names.size
-        return found
+            sizes["words of lists of names"] = self.names.size
+        return sizes
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words are in each resource; see `taggers.privacy.pruning.PrunableTagger`."""
-        found = {}
+        traces = {}
         if self.clusters is not None:
-            found["clusters"] = self.clusters.having(words)
+            traces["clusters"] = self.clusters.having(words)
         if self.names is not None:
-            found["lists of names"] = self.names.having(words, lists)
-        return found
+            traces["lists of names"] = self.names.having(words, lists)
+        return traces
 
     def with_nonzero_weights(self, templates: Templates, hashes: Hashes, key: int = 0) -> Resources:
         """Return the resources without words whose clusters have no weight.
@@ -118,13 +118,13 @@ class Resources:
         key : int
             The key of these hashes.
         """
-        joined = {name for each in templates.conjunctions for name, _ in each.terms}
+        joined = {name for conjunction in templates.conjunctions for name, _ in conjunction.terms}
         if self.clusters is None or joined & set(self.clusters.names):
             return self
         return replace(self, clusters=self.clusters.with_nonzero_weights(hashes, key))
 
     def description(self) -> dict[str, Any]:
-        """Return the description that `of_model` needs in addition to the files, as JSON values."""
+        """Return what `from_model` needs in addition to the files, as JSON values."""
         return {
             "clusters": self.clusters.description() if self.clusters is not None else [],
             "names": self.names.classes if self.names is not None else [],
@@ -132,11 +132,11 @@ class Resources:
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model, by name."""
-        found = self.clusters.files() if self.clusters is not None else {}
-        return found | (self.names.files() if self.names is not None else {})
+        files = self.clusters.files() if self.clusters is not None else {}
+        return files | (self.names.files() if self.names is not None else {})
 
     @classmethod
-    def of_model(cls, model: ModelFiles) -> Self:
+    def from_model(cls, model: ModelFiles) -> Self:
         """Read resources from the files of a model and its `description`."""
         clusters = names = None
         if model.fields.value("clusters"):

@@ -52,23 +52,13 @@ def traces_of_values(
 def _identities(
     words: Sequence[str], templates: Templates
 ) -> Iterator[tuple[str, list[str], Kinds]]:
-    """Yield the values of words by which they can be recognised.
+    """Yield each feature and stream by which words can be recognised, its values and their kinds.
 
-    An affix is the whole word if the word is shorter: it is padded, so that longer words have
-    other affixes.
-
-    Yields
-    ------
-    name : str
-        A feature or a stream.
-    values : list of str
-        The value of each word.
-    kinds : ndarray of int8, shape (len(words),)
-        What each value is: `NOTHING`, `PART` or `WHOLE`.
+    The padded affix of a shorter word is the whole word: longer words have others.
     """
     prepared = Words(words)
     lengths = np.fromiter(map(len, prepared.lowers), np.int64, len(words))
-    for name in dict.fromkeys(each.name for each in templates.features):
+    for name in dict.fromkeys(template.name for template in templates.features):
         if name in templates.resource_features:
             continue
         affix = _AFFIX.fullmatch(name)

@@ -50,7 +50,7 @@ class Pruning:
     key: int = 0
 
     @classmethod
-    def of(
+    def from_choices(
         cls,
         min_patients: int = 1,
         *,

@@ -67,12 +67,12 @@ class PublicLists:
             None if there is no such list.
         """
         index = HashIndex(hashes)
-        found = []
+        within = []
         for part, names in zip(self._parts, self._frequencies, strict=True):
             wanted = names.hashes[selection(names)]
             if len(wanted) and (index.positions(wanted) != ABSENT).all():
-                found.append(part.table())
-        return Gazetteer.from_table(pa.concat_tables(found)) if found else None
+                within.append(part.table())
+        return Gazetteer.from_table(pa.concat_tables(within)) if within else None
 
     def is_public(self, hashes: Hashes, selection: Selection = all_words) -> npt.NDArray[np.bool_]:
         """Return which words of a table are those of a list that it has as a whole."""
@@ -81,17 +81,17 @@ class PublicLists:
             return np.zeros(len(hashes), bool)
         names = Frequencies.from_gazetteer(gazetteer)
         positions = HashIndex(names.hashes[selection(names)]).positions(hashes)
-        found: npt.NDArray[np.bool_] = positions != ABSENT
-        return found
+        public: npt.NDArray[np.bool_] = positions != ABSENT
+        return public
 
     def terms_within(self, terms: Collection[str]) -> frozenset[str]:
         """Return the terms of the lists, by class, all of whose terms are among some terms."""
-        wanted, found = set(terms), set[str]()
+        wanted, within = set(terms), set[str]()
         for part in self._parts:
             own = set(part.terms.to_pylist())
             if own <= wanted:
-                found |= own
-        return frozenset(found)
+                within |= own
+        return frozenset(within)
 
     def public_phrases(self, phrases: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
         """Return the phrases of each class that are public; classes stay without phrases."""

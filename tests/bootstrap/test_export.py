@@ -24,7 +24,7 @@ from corpus.kernels.hashing import hash_values
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, CRFTagger, load_tagger, make_tagger
-from taggers.ensemble.member import Member
+from taggers.ensemble.ensemble_options import Member
 from taggers.privacy.pruning import KEPT_PARTS, PrunableTagger, Pruning
 from taggers.registry import find_kind
 from tests.taggers.conftest import _make_embedding, plain
@@ -178,7 +178,7 @@ def test_a_rare_name_is_nowhere_in_an_export_and_the_others_are_found(
 ) -> None:
     model = models(name)
     assert found_in(RARE, model)
-    exported = export_model(model, tmp_path / "out", pruning=Pruning.of(3), gold=NOTES)
+    exported = export_model(model, tmp_path / "out", pruning=Pruning.from_choices(3), gold=NOTES)
     assert exported.f1 is not None
     for word in (RARE, TWO, HEADER):
         assert found_in(word, tmp_path / "out") == set(), word
@@ -199,7 +199,7 @@ def test_an_audit_confirms_what_is_in_a_model(
 ) -> None:
     """The lists of the stranger are those that the model has; what is in them only is no trace."""
     model = models(name)
-    export_model(model, tmp_path / "out", pruning=Pruning.of(3), gold=[])
+    export_model(model, tmp_path / "out", pruning=Pruning.from_choices(3), gold=[])
     names = gazetteer((RARE, TWO, COMMON, ABSENT, "vive"), tmp_path / "names.parquet")
     report = audit([model, tmp_path / "out"], [names], NOTES, gold=NOTES)
     assert (report.documents, report.patients, report.listed) == (23, 19, 5)
@@ -230,7 +230,7 @@ def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
 ) -> None:
     """The key is in the model: the audit uses it as a stranger does."""
     for target in ("one", "two"):
-        pruning = Pruning.of(2, hash_names=True)
+        pruning = Pruning.from_choices(2, hash_names=True)
         export_model(models(name), tmp_path / target, pruning=pruning, gold=[])
     text = content(tmp_path / "one").lower()
     words = {word for note in NOTES for word in note.text.lower().replace(":", "").split()}
@@ -258,11 +258,11 @@ def test_parts_that_are_public_are_kept_when_asked_for(
     model = models("crf")
     before = load_tagger(model)
     assert isinstance(before, PrunableTagger)
-    kept = before.pruned(Pruning.of(3, keep=KEPT_PARTS)).contents()
+    kept = before.pruned(Pruning.from_choices(3, keep=KEPT_PARTS)).contents()
     public = before.pruned(
-        Pruning.of(3, public=[*options["crf"]["names"], *options["crf"]["phrases"]])
+        Pruning.from_choices(3, public=[*options["crf"]["names"], *options["crf"]["phrases"]])
     ).contents()
-    nothing = before.pruned(Pruning.of(3)).contents()
+    nothing = before.pruned(Pruning.from_choices(3)).contents()
     for part in ("words of lists of names", "phrases"):
         assert kept[part] == public[part] == before.contents()[part] > nothing[part] == 0
     assert kept["words with a cluster"] == before.contents()["words with a cluster"]
@@ -276,7 +276,12 @@ def test_a_part_of_a_public_list_is_not_public(
     larger = gazetteer((RARE, TWO, COMMON, ABSENT, "vive", "otra"), tmp_path / "larger.parquet")
     tagger = load_tagger(models("crf"))
     assert isinstance(tagger, PrunableTagger)
-    assert tagger.pruned(Pruning.of(3, public=[larger])).contents()["words of lists of names"] == 0
+    assert (
+        tagger.pruned(Pruning.from_choices(3, public=[larger])).contents()[
+            "words of lists of names"
+        ]
+        == 0
+    )
 
 
 def test_copies_of_a_document_count_for_nobody(tmp_path: Path) -> None:
@@ -290,7 +295,7 @@ def test_copies_of_a_document_count_for_nobody(tmp_path: Path) -> None:
         train = concatenate([make_batch(NOTES, labelled=True), batch])
         again = Batch.from_bytes(train.take(np.arange(len(train))).to_bytes())
         tagger = make_tagger("crf", _simple()).fit(again, rng=np.random.default_rng(0))
-        names[kind] = tagger.pruned(Pruning.of(3))._crf.weights.names.strings()  # type: ignore[attr-defined]
+        names[kind] = tagger.pruned(Pruning.from_choices(3))._crf.weights.names.strings()  # type: ignore[attr-defined]
     assert f"form={RARE}" in names["real"]
     assert f"form={RARE}" not in names["derived"]
     assert f"form={COMMON}" in names["derived"]
@@ -358,7 +363,7 @@ def test_only_its_owner_can_enter_an_export_from_its_beginning(
     monkeypatch.setattr(CRFTagger, "save", noted)
     before = os.umask(0)
     try:
-        export_model(model, target, pruning=Pruning.of(1), gold=None)
+        export_model(model, target, pruning=Pruning.from_choices(1), gold=None)
     finally:
         os.umask(before)
     modes += [target.stat().st_mode & 0o777]
@@ -370,14 +375,14 @@ def test_what_is_there_is_not_overwritten(models: Callable[[str], Path], tmp_pat
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for target in (models("crf"), tmp_path / "link"):
         with pytest.raises(InputError, match="exists: nothing is overwritten"):
-            export_model(models("crf"), target, pruning=Pruning.of(1), gold=None)
+            export_model(models("crf"), target, pruning=Pruning.from_choices(1), gold=None)
 
 
 def test_a_model_that_crfsuite_trained_is_exported_as_others(train: Batch, tmp_path: Path) -> None:
     options = plain(CRFOptions, trainer="crfsuite", features=("form", "suffix3"), window=1)
     tagger = make_tagger("crf", options).fit(train, rng=np.random.default_rng(0))
     tagger.save(tmp_path / "model")
-    export_model(tmp_path / "model", tmp_path / "out", pruning=Pruning.of(3), gold=None)
+    export_model(tmp_path / "model", tmp_path / "out", pruning=Pruning.from_choices(3), gold=None)
     assert found_in(RARE, tmp_path / "model")
     assert found_in(RARE, tmp_path / "out") == set()
     assert found_in(COMMON, tmp_path / "out")

@@ -123,7 +123,7 @@ def with_description(key: str, value: Any) -> Callable[[Path], None]:
             "a model contains its resources",
         ),
         (with_description("options", lambda value: {**value, "new": 1}), "unknown option"),
-        (with_description("training", {"converged": 3}), "lacks the key"),
+        (with_description("training", {"converged": 3}), "the result of training"),
         (with_description("annotators", {"rules": {"rules": {"A": "("}}}), "the rule A"),
         (with_description("annotators", {"os": {}}), "expected one of header"),
     ],

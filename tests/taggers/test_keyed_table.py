@@ -39,7 +39,7 @@ def test_a_table_behaves_like_a_dictionary_before_and_after_pruning(
     assert table.values("scores", wanted).tolist() == expected
     frequent = {name: row for name, row in entries.items() if row[0] >= least or least == 1}
     expected = [frequent.get(int(value), (0, 0.0))[1] for value in wanted]
-    pruning = Pruning.of(least, hash_names=True)
+    pruning = Pruning.from_choices(least, hash_names=True)
     pruned = table.pruned(pruning)
     assert pruned.values("scores", wanted).tolist() == expected
     assert pruned.patients.tolist() == [min(number, least) for number, _ in frequent.values()]

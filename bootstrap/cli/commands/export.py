@@ -24,7 +24,7 @@ _AS_TEXT = ("phrases", "phrases of places", "cue words", "rules of the configura
 def main(options: argparse.Namespace) -> None:
     """Export a model and report its contents and F1."""
     problems = problems_of(options)
-    pruning = Pruning.of(
+    pruning = Pruning.from_choices(
         options.min_patients,
         hash_names=options.hash_names,
         keep=options.keep or (),

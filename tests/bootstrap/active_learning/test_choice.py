@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.active_learning.choice import RoundLimits, choose_round
+from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from taggers import Tagging
@@ -41,7 +41,7 @@ def cases(draw):
             max_size=len(documents),
         )
     )
-    limits = RoundLimits(
+    limits = ChoiceLimits(
         documents=draw(st.integers(0, 6)),
         tokens=draw(st.none() | st.integers(0, 12)),
         near_duplicate=draw(st.sampled_from([0.3, 0.5, 1.0, math.inf])),
@@ -110,7 +110,7 @@ def test_documents_that_differ_in_a_name_alone_are_near_duplicates():
         Document("3", texts[3]),
     ]
     batch = make_batch(documents, labelled=True)
-    utility, limits = np.array([0.9, 0.8, 0.7, 0.1]), RoundLimits(4, near_duplicate=1)
+    utility, limits = np.array([0.9, 0.8, 0.7, 0.1]), ChoiceLimits(4, near_duplicate=1)
     assert choose_round(utility, batch, limits, tagging_of(batch)).tolist() == [0, 2, 3]
     assert choose_round(utility, batch, limits).tolist() == [0, 1, 2, 3]
 
@@ -120,8 +120,8 @@ def test_with_a_share_for_classes_a_rare_class_appears():
     documents.append(Document("9", "Vic", (Span(0, 3, "LOCATION"),)))
     batch = make_batch(documents, labelled=True)
     utility = np.linspace(1, 0, 10)
-    without = choose_round(utility, batch, RoundLimits(4), tagging_of(batch))
-    shared = choose_round(utility, batch, RoundLimits(4, class_share=0.5), tagging_of(batch))
+    without = choose_round(utility, batch, ChoiceLimits(4), tagging_of(batch))
+    shared = choose_round(utility, batch, ChoiceLimits(4, class_share=0.5), tagging_of(batch))
     assert without.tolist() == [0, 1, 2, 3]
     assert sorted(shared.tolist()) == [0, 1, 2, 9]
 
@@ -135,7 +135,7 @@ def test_classes_take_turns_in_small_rounds():
     batch = make_batch(documents, labelled=True)
     found = []
     for turn in range(8):
-        limits = RoundLimits(3, class_share=1.0, turn=turn)
+        limits = ChoiceLimits(3, class_share=1.0, turn=turn)
         chosen = choose_round(np.zeros(24), batch, limits, tagging_of(batch))
         assert len(chosen) == 3
         found += [documents[index].spans[0].label for index in chosen]

@@ -15,9 +15,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import bootstrap
-from bootstrap.active_learning.oracle import GoldOracle
 from bootstrap.active_learning.queries import ActiveOptions
-from bootstrap.active_learning.rounds import Rounds
+from bootstrap.active_learning.rounds import GoldOracle, Rounds
 from bootstrap.config.options import LoopOptions
 from bootstrap.runs.loop_parts import NO_SELECTION, RoundLimits
 from bootstrap.runs.observer import agreement, kappa_of

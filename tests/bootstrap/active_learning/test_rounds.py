@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from bootstrap.active_learning import rounds as rounds_module
 from bootstrap.active_learning.cost import estimate_cost
-from bootstrap.active_learning.oracle import GoldOracle
 from bootstrap.active_learning.queries import ActiveOptions
-from bootstrap.active_learning.rounds import STABLE_ROUNDS, Rounds
+from bootstrap.active_learning.rounds import STABLE_ROUNDS, GoldOracle, Rounds
 from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span

@@ -17,8 +17,7 @@ from bootstrap.config.overrides import Source
 from bootstrap.config.settings import commented_template, setting_rows
 from gazetteers.builtin import CENSUS, PLACES
 from taggers import CRFOptions
-from taggers.ensemble.ensemble_options import DEFAULT_MEMBERS, EnsembleOptions
-from taggers.ensemble.member import Member
+from taggers.ensemble.ensemble_options import DEFAULT_MEMBERS, EnsembleOptions, Member
 from tests.taggers.conftest import plain
 
 TWO = """

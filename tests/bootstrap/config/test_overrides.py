@@ -53,7 +53,7 @@ def test_the_last_override_of_a_key_holds_and_is_its_source(
     for section, table in expected.items():
         for key in table:
             typed = last.get((section, key))
-            assert source.of(section, key) == (f"--set {typed}" if typed else "x.toml")
+            assert source.origin(section, key) == (f"--set {typed}" if typed else "x.toml")
             assert source.folder_of(section, key) == Path("." if typed else "there")
 
 

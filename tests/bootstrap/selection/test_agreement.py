@@ -89,7 +89,7 @@ def test_support_is_the_lowest_probability_of_the_class(
     names = classes_of(LABELS)
     found = find_entities(taggings[0].tags, batch.document_offsets, LABELS)
     for tagging in taggings:
-        supports = Opinions.of(tagging, names).support(found)
+        supports = Opinions.from_tagging(tagging, names).support(found)
         rows = zip(found.first, found.last, found.classes, strict=True)
         expected = [naive_support(tagging, first, last, names[kind]) for first, last, kind in rows]
         assert supports.tolist() == pytest.approx(expected)
@@ -125,7 +125,9 @@ def test_without_a_reference_likely_spans_are_kept_and_other_candidates_are_unkn
         for first, last in zip(spans.first, spans.last, strict=True):
             rest = ~taken[first : last + 1]
             assert (tags[first : last + 1][rest] == -1).all()
-    outside = np.mean([Opinions.of(each, classes_of(LABELS)).outside for each in taggings], axis=0)
+    outside = np.mean(
+        [Opinions.from_tagging(each, classes_of(LABELS)).outside for each in taggings], axis=0
+    )
     assert (outside[tags == 0] >= 0.5).all()
 
 
@@ -178,7 +180,7 @@ def test_classes_of_another_view_are_found_by_name() -> None:
     batch = batch_of("Ana ve")
     first = tagging_of(batch, [3, 0], [0.9, 1])
     other = replace(first, labels=("O", "B-PER", "I-PER"), tags=np.array([1, 0], np.int16))
-    opinions = Opinions.of(other, classes_of(LABELS))
+    opinions = Opinions.from_tagging(other, classes_of(LABELS))
     span = TokenSpans(np.array([0]), np.array([0]), np.array([1]))
     assert opinions.support(span).tolist() == [0.9]
 

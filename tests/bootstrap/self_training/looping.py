@@ -89,7 +89,7 @@ def run_loop(
     validation = GoldBatch.from_tags(validation) if isinstance(validation, Batch) else validation
     limits = limits or Limits(loop)
     several = isinstance(strategy, Sequence)
-    strategies = [Strategy.of(each) for each in (strategy if several else [strategy])]
+    strategies = [Strategy.from_function(each) for each in (strategy if several else [strategy])]
     rounds = limits.rounds if isinstance(limits, RoundLimits) else None
 
     def excludes(batch: Batch) -> Any:

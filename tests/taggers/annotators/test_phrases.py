@@ -77,7 +77,7 @@ def test_the_stream_begins_and_goes_on_with_a_class() -> None:
     town = ["B-TOWN", "I-TOWN", "I-TOWN", "I-TOWN", "I-TOWN"]
     expected = [None, "B-TOWN", None, *town, None, None, "B-BLOCKED"]
     assert said(phrases.annotate(batch)) == expected
-    again = Phrases.of_settings(Fields(json.loads(json.dumps(phrases.settings())), "model"))
+    again = Phrases.from_settings(Fields(json.loads(json.dumps(phrases.settings())), "model"))
     assert said(again.annotate(batch)) == expected
 
 
@@ -85,8 +85,8 @@ def test_of_two_files_the_class_of_the_first_counts(gazetteer_file: GazetteerFil
     one = gazetteer_file("one", TOWN=["Vic"])
     other = gazetteer_file("other", RIVER=["Vic", "Ter"])
     batch = make_batch([Document("", "Vic Ter")], labelled=False)
-    assert said(Phrases.of_files([one, other]).annotate(batch)) == ["B-TOWN", "B-RIVER"]
-    assert said(Phrases.of_files([other, one]).annotate(batch)) == ["B-RIVER", "B-RIVER"]
+    assert said(Phrases.from_files([one, other]).annotate(batch)) == ["B-TOWN", "B-RIVER"]
+    assert said(Phrases.from_files([other, one]).annotate(batch)) == ["B-RIVER", "B-RIVER"]
 
 
 @pytest.mark.parametrize("trainer", ["wordtype", "crfsuite"])
@@ -106,7 +106,9 @@ def test_a_model_needs_the_files_no_more(
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()
     assert isinstance(loaded, CRFTagger)
-    reduced = loaded.pruned(Pruning.of(keep=["phrases"])) if trainer == "wordtype" else loaded
+    reduced = (
+        loaded.pruned(Pruning.from_choices(keep=["phrases"])) if trainer == "wordtype" else loaded
+    )
     reduced.save(tmp_path / "again")
     again = load_tagger(tmp_path / "again")
     assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()

@@ -152,7 +152,7 @@ def test_without_rules_there_are_the_built_in_ones() -> None:
 def test_they_are_made_again_of_their_settings() -> None:
     rules = Rules({"A": "a", "B": "b"})
     batch = batch_of("a b c")
-    again = Rules.of_settings(Fields(rules.settings(), "model"))
+    again = Rules.from_settings(Fields(rules.settings(), "model"))
     assert again.settings() == rules.settings()
     assert said(again.annotate(batch)) == said(rules.annotate(batch)) == ["B-A", "B-B", None]
 

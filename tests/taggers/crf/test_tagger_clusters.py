@@ -161,7 +161,7 @@ def test_an_exported_model_has_its_clusters(
 ) -> None:
     for nameless in (False, True):
         reduced = fitted(half, options(folder)).pruned(
-            Pruning.of(2, hash_names=nameless, keep=["clusters"])
+            Pruning.from_choices(2, hash_names=nameless, keep=["clusters"])
         )
         target = tmp_path / str(nameless)
         reduced.save(target)

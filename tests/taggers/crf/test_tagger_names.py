@@ -82,7 +82,9 @@ def test_an_exported_model_has_its_frequencies(
 ) -> None:
     tagger = fitted(half, options(gazetteer))
     for nameless in (False, True):
-        reduced = tagger.pruned(Pruning.of(2, hash_names=nameless, public=[str(gazetteer)]))
+        reduced = tagger.pruned(
+            Pruning.from_choices(2, hash_names=nameless, public=[str(gazetteer)])
+        )
         assert reduced.contents()["feature values"] < tagger.contents()["feature values"]
         assert (
             reduced.contents()["words of lists of names"]
@@ -93,7 +95,7 @@ def test_an_exported_model_has_its_frequencies(
         again = load_tagger(tmp_path / str(nameless))
         assert same(again, reduced, rest)
     exported = fitted(half, options(gazetteer, trainer="crfsuite")).pruned(
-        Pruning.of(hash_names=True, keep=["names"])
+        Pruning.from_choices(hash_names=True, keep=["names"])
     )
     assert right(exported, rest) == 1
 

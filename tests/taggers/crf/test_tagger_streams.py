@@ -272,7 +272,7 @@ def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None
     assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
     conjunction = "capitalization[-1] capitalization[0]="
     assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
-    weights = tagger.pruned(Pruning.of(2))._crf.weights
+    weights = tagger.pruned(Pruning.from_choices(2))._crf.weights
     kept = set(weights.names.strings())
     assert "header=nhc" not in kept  # it is in one document
     assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
@@ -281,7 +281,7 @@ def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None
 
 def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path: Path) -> None:
     tagger = fitted(train, replace(FULL, precision="double"))
-    nameless = tagger.pruned(Pruning.of(hash_names=True))
+    nameless = tagger.pruned(Pruning.from_choices(hash_names=True))
     nameless.save(tmp_path)
     actual = CRFTagger.load(tmp_path)
     assert actual.tag(judge).tags.tolist() == tagger.tag(judge).tags.tolist()

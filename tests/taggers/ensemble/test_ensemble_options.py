@@ -12,8 +12,7 @@ from corpus.batch import Batch
 from corpus.errors import InputError
 from gazetteers.builtin import CENSUS, PLACES
 from taggers import CRFOptions
-from taggers.ensemble.ensemble_options import EnsembleOptions
-from taggers.ensemble.member import Member
+from taggers.ensemble.ensemble_options import EnsembleOptions, Member
 from tests.taggers.conftest import plain
 
 SMALL = plain(CRFOptions, features=("form",), window=1)

@@ -8,7 +8,7 @@ import pytest
 from corpus.batch import Batch
 from corpus.tags import TokenSpans, find_entities
 from taggers import CRFOptions, CRFTagger
-from taggers.ensemble.entities import entity_probabilities
+from taggers.ensemble.decoding import entity_probabilities
 from tests.taggers.conftest import plain
 
 LABELS = ("O", "B-A", "I-A", "B-B", "I-B")

@@ -22,9 +22,8 @@ from taggers import CRFOptions, load_tagger, make_tagger
 from taggers.base import MEASURES, Tagger, TrainingError, kernels_of
 from taggers.confidence import document_confidence
 from taggers.ensemble import tagger as ensemble_module
-from taggers.ensemble.ensemble_options import EnsembleOptions
-from taggers.ensemble.entities import entity_probabilities
-from taggers.ensemble.member import Member
+from taggers.ensemble.decoding import entity_probabilities
+from taggers.ensemble.ensemble_options import EnsembleOptions, Member
 from taggers.ensemble.tagger import EnsembleTagger
 from taggers.privacy.pruning import PrunableTagger, Pruning
 from tests.taggers.conftest import plain
@@ -306,7 +305,7 @@ def test_an_ensemble_is_pruned_by_its_members(
     members: Any = pair.members
     values = pair.contents()["feature values"]
     assert values == sum(member.contents()["feature values"] for member in members) > 0
-    pruned = pair.pruned(Pruning.of(4, hash_names=True))
+    pruned = pair.pruned(Pruning.from_choices(4, hash_names=True))
     assert 0 < pruned.contents()["feature values"] < values
     pruned.save(tmp_path / "model")
     files = [path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()]
@@ -319,4 +318,4 @@ def test_an_ensemble_is_pruned_by_its_members(
 def test_a_member_that_cannot_be_pruned_is_named(plugin: type, train: Batch) -> None:
     actual = fitted(EnsembleOptions((Member("crf", NARROW), Member("random"))), train)
     with pytest.raises(InputError, match=r'members\[2\] is a model of kind "random", which cannot'):
-        actual.pruned(Pruning.of())
+        actual.pruned(Pruning.from_choices())
