@@ -110,9 +110,7 @@ def _for_page(picture: bytes, tooltips: dict[str, list[str]], title: str) -> str
         if not len(child) or child.find(f"{_SVG}style") is not None or "metadata" in child.tag:
             root.remove(child)
     for element in root.iter():
-        element.text, element.tail = (
-            part and part.strip() for part in (element.text, element.tail)
-        )
+        element.text, element.tail = (element.text or "").strip(), None
         for name in _COORDINATES & element.attrib.keys():
             text = re.sub(r"\d+\.\d{2,}", lambda hit: f"{float(hit[0]):.1f}", element.attrib[name])
             element.set(name, " ".join(text.split()))
@@ -198,14 +196,8 @@ class _Drawing:
             for legend in canvas.legends:
                 legend.set_bbox_to_anchor((0, 1 - 0.25 * bool(title) / height))
             if title:
-                canvas.suptitle(
-                    _literal(title, 2 * _LONG_NAME),
-                    x=0.02,
-                    y=1,
-                    ha="left",
-                    va="top",
-                    fontweight="bold",
-                )
+                shown = _literal(title, 2 * _LONG_NAME)
+                canvas.suptitle(shown, x=0.02, y=1, ha="left", va="top", fontweight="bold")
             # Without dates, so that equal figures are equal files.
             metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format, {})
             canvas.savefig(file, format=format, dpi=200, metadata=metadata)
@@ -259,15 +251,10 @@ class _Drawing:
 
     def _panel(self, plot: Any, panel: Panel) -> None:
         figure: Figure = self.figure
-        below: dict[Number, Number] = {}
-        for number, series in enumerate(panel.series):
-            is_bar = series.mark in ("bars", "stack")
-            drawn = (
-                self._bars(plot, panel, number, below)
-                if is_bar
-                else self._points(plot, panel, series)
-            )
-            self._legend.setdefault(series.name, drawn)
+        self._below: dict[Number, Number] = {}
+        for series in panel.series:
+            draw = self._bars if series.mark in ("bars", "stack") else self._points
+            self._legend.setdefault(series.name, draw(plot, panel, series))
         places, values = (plot.yaxis, plot.xaxis) if figure.rows else (plot.xaxis, plot.yaxis)
         _set_axis(places, figure.places)
         _set_axis(values, figure.values)
@@ -291,24 +278,24 @@ class _Drawing:
                 text += f" ({_shown_number(low, values)} to {_shown_number(high or 0, values)})"
             yield text
 
-    def _bars(self, plot: Any, panel: Panel, number: int, below: dict[Number, Number]) -> Any:
-        series, style = panel.series[number], panel.series[number].style % len(_COLORS)
-        stacks = series.mark == "stack"
+    def _bars(self, plot: Any, panel: Panel, series: Series) -> Any:
+        style, stacks = series.style % len(_COLORS), series.mark == "stack"
         width = 0.75 if stacks else 0.8 / len(panel.series)
-        shift = 0.0 if stacks else (number - (len(panel.series) - 1) / 2) * width
+        middle = (len(panel.series) - 1) / 2
+        shift = 0.0 if stacks else (panel.series.index(series) - middle) * width
         values = [value or 0 for value in series.values]
         bars = (plot.barh if self.figure.rows else plot.bar)(
             [place + shift for place in series.places],
             values,
             width,
-            [below.get(place, 0) for place in series.places] if stacks else 0,
+            [self._below.get(place, 0) for place in series.places] if stacks else 0,
             color=_COLORS[style],
             edgecolor=_PAPER,
             linewidth=0.6 if stacks else 0,
             hatch=_HATCHES[style] if stacks else None,
         )
         for place, value in zip(series.places, values, strict=True):
-            below[place] = below.get(place, 0) + value
+            self._below[place] = self._below.get(place, 0) + value
         for bar, text in zip(bars, self._texts(series), strict=False):
             self._tip(bar, [text])
         return bars
@@ -343,18 +330,16 @@ class _Drawing:
 
     def _intervals(self, plot: Any, series: Series, places: tuple[Number, ...]) -> None:
         ends = zip(places, series.low, series.high, strict=False)
-        known = [each for each in ends if each[1] is not None and each[2] is not None]
-        if not known:
+        columns = list(zip(*(interval for interval in ends if None not in interval), strict=True))
+        if not columns:
             return
         color, by_rows = _COLORS[series.style % len(_COLORS)], self.figure.rows
-        columns = [list(column) for column in zip(*known, strict=True)]
         if series.mark == "line" and len(series.places) > 1:
             fill = plot.fill_betweenx if by_rows else plot.fill_between
             fill(*columns, color=color, alpha=0.16, linewidth=0)
         else:
-            (plot.hlines if by_rows else plot.vlines)(
-                *columns, color=color, alpha=0.45, linewidth=2
-            )
+            lines = plot.hlines if by_rows else plot.vlines
+            lines(*columns, color=color, alpha=0.45, linewidth=2)
 
     # Matrices
 
@@ -365,24 +350,25 @@ class _Drawing:
         matrix: Matrix = self.figure
         plot, number = canvas.subplots(), len(matrix.columns.names)
         size = min(8.0, 140 / number)
-        for row, counts in enumerate(matrix.counts):
-            for column, count in enumerate(counts):
-                if not count:
-                    continue
-                share, name = count / sum(counts), matrix.columns.names[column]
-                cell = Rectangle(
-                    (column - 0.5, row - 0.5), 1, 1, facecolor=_COLORS[0], alpha=0.08 + 0.8 * share,
-                    edgecolor=_INK if name == matrix.rows.names[row] else "none",
-                )  # fmt: skip
-                plot.add_patch(cell)
-                pair = (
-                    f"{matrix.rows.title} {matrix.rows.names[row]}, {matrix.columns.title} {name}"
-                )
-                self._tip(cell, [f"{pair}: {count:,}"])
-                plot.text(
-                    column, row, f"{count:,}", ha="center", va="center", fontsize=size,
-                    color=_PAPER if share > 0.6 else _INK,
-                )  # fmt: skip
+        cells = [
+            (row, column, count, count / sum(counts))
+            for row, counts in enumerate(matrix.counts)
+            for column, count in enumerate(counts)
+            if count
+        ]
+        for row, column, count, share in cells:
+            gold, name = matrix.rows.names[row], matrix.columns.names[column]
+            cell = Rectangle(
+                (column - 0.5, row - 0.5), 1, 1, facecolor=_COLORS[0], alpha=0.08 + 0.8 * share,
+                edgecolor=_INK if name == gold else "none",
+            )  # fmt: skip
+            plot.add_patch(cell)
+            pair = f"{matrix.rows.title} {gold}, {matrix.columns.title} {name}"
+            self._tip(cell, [f"{pair}: {count:,}"])
+            plot.text(
+                column, row, f"{count:,}", ha="center", va="center", fontsize=size,
+                color=_PAPER if share > 0.6 else _INK,
+            )  # fmt: skip
         _set_axis(plot.xaxis, matrix.columns, every=True)
         _set_axis(plot.yaxis, matrix.rows, every=True)
         plot.tick_params(labelsize=min(9.0, 190 / number), length=0)
@@ -423,8 +409,8 @@ def _set_axis(axis: Any, description: Axis, *, every: bool = False) -> None:
 
 def _shifted_places(figure: Figure, panel: Panel, series: Series) -> tuple[Number, ...]:
     """Return the places of points, beside those of other series of the same rows."""
-    others = [each for each in panel.series if each.mark == "points"]
-    taken = [place for each in others for place in each.places]
+    others = [points for points in panel.series if points.mark == "points"]
+    taken = [place for points in others for place in points.places]
     # Series of one row each need no room beside each other.
     if series.mark != "points" or not figure.places.names or len({*taken}) == len(taken):
         return series.places

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ import pyarrow as pa
 from bootstrap.self_training.loop import Pool
 from corpus.batch import Batch
 from corpus.storage.atomic import is_partial, write_atomically
+from corpus.storage.manifest import digest_of_content, digest_of_file
 
 _DIGESTS = "digests.json"
-_DIGEST_SIZE = 16  # bytes
 
 
 class CachedPool:
@@ -69,7 +68,7 @@ class CachedPool:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         data = batch.to_bytes()
         write_atomically(self._path(len(self._digests)), data)
-        self._digests.append(_digest(data))
+        self._digests.append(digest_of_content(data))
         write_atomically(self._folder / _DIGESTS, json.dumps(self._digests).encode())
 
     def _load(self, number: int) -> Batch:
@@ -82,7 +81,8 @@ class CachedPool:
         try:
             digests = json.loads((self._folder / _DIGESTS).read_text(encoding="utf-8"))
             for number, digest in enumerate(digests):
-                if _file_digest(self._path(number)) != digest:
+                path = self._path(number)
+                if not path.is_file() or digest_of_file(path) != digest:
                     return list(digests[:number])
         except (OSError, ValueError, TypeError):
             return []
@@ -95,17 +95,3 @@ class CachedPool:
             for path in self._folder.iterdir():
                 if path.name not in kept and not is_partial(path):
                     path.unlink()
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=_DIGEST_SIZE).hexdigest()
-
-
-def _file_digest(path: Path) -> str:
-    """Compute the digest of a file; that of a missing file is empty."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(
-            file, lambda: hashlib.blake2b(digest_size=_DIGEST_SIZE)
-        ).hexdigest()
