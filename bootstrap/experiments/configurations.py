@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import ConfigurationError
-from bootstrap.experiments.documents import RunFiles, data_table, gold_columns
+from bootstrap.experiments.documents import RunFiles, data_table
 from bootstrap.experiments.plan import Plan, Variant
 from corpus.errors import shown
 
@@ -56,7 +57,8 @@ def configuration_of(
 def _active(plan: Plan, table: dict[str, Any], files: RunFiles) -> dict[str, Any]:
     """Complete ``[active]``: the documents that are not in a drawn seed answer."""
     if "gold" in table:
-        return {**table, "gold_columns": gold_columns(plan, table.get("gold_columns", {}))}
+        columns = plan.data.columns_with(table.get("gold_columns", {}))
+        return {**table, "gold_columns": asdict(columns)}
     if not files.others:
         raise ConfigurationError(
             f"{plan.source.file}: active learning needs documents to annotate: draw seeds with "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -158,9 +158,9 @@ class DocumentFiles:
         paths = drawn / "seed.parquet", drawn / "others.parquet"
         if not all(map(_is_intact, paths)):
             units = self._units_of(split)
-            classes = [self._with_classes(unit) for unit in units]
-            rng = np.random.default_rng(random_state)
-            chosen = draw_seed(classes, variant.seed, rng)
+            labels = None if self._plan.labels is None else dict(self._plan.labels)
+            documents = [with_classes(unit, labels) for unit in units]
+            chosen = draw_seed(documents, variant.seed, np.random.default_rng(random_state))
             others = np.setdiff1d(np.arange(len(units)), chosen)
             for path, indices in zip(paths, (chosen, others), strict=True):
                 self._write(path, [units[index] for index in indices])
@@ -169,15 +169,12 @@ class DocumentFiles:
     def _units_of(self, split: str) -> list[Document]:
         """Return the training documents of a split in the unit of the runs."""
         if split not in self._units:
+            # A unit is cut as its source would be, so that it is not cut again. Problems were
+            # counted with the splits.
+            problems = Problems(conflicts="longest", invalid="skip")
             documents = self._splits[split].train
-            # A unit is cut as its source would be, so that it is not cut again.
-            units = split_documents(documents, self._plan.data.unit, _unreported())
-            self._units[split] = list(units)
+            self._units[split] = list(split_documents(documents, self._plan.data.unit, problems))
         return self._units[split]
-
-    def _with_classes(self, document: Document) -> Document:
-        labels = self._plan.labels
-        return with_classes(document, None if labels is None else dict(labels))
 
     def _write(self, path: Path, documents: Iterable[Document]) -> str:
         if not _is_intact(path):
@@ -198,11 +195,6 @@ def _is_intact(path: Path) -> bool:
     return True
 
 
-def _unreported() -> Problems:
-    """Return a list of problems that nobody reads: they were counted with the splits."""
-    return Problems(conflicts="longest", invalid="skip")
-
-
 def _digest(options: SeedOptions, plan: Plan) -> str:
     """Return a short name of the rules of a seed."""
     text = json.dumps([asdict(options), plan.data.unit, plan.labels], sort_keys=True)
@@ -218,8 +210,3 @@ def data_table(plan: Plan, files: RunFiles) -> dict[str, Any]:
         table[name] = written or getattr(plan.data, name)
         table[f"{name}_columns"] = asdict(plan.data.columns_of(name)) if is_source else {}
     return table
-
-
-def gold_columns(plan: Plan, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns of the gold documents that an experiment file names."""
-    return asdict(plan.data.columns_with(own))

@@ -76,17 +76,7 @@ def drawing_format(path: Path) -> str:
 
 
 def draw(figure: Figure | Matrix, file: BinaryIO, format: str) -> None:
-    """Draw a figure as a file, with its title.
-
-    Parameters
-    ----------
-    figure : Figure or Matrix
-        What to draw.
-    file : binary file
-        The file to write to.
-    format : {"png", "svg", "pdf"}
-        The format.
-    """
+    """Draw a figure with its title, and write it to a file as ``"png"``, ``"svg"`` or ``"pdf"``."""
     _Drawing(figure).save(file, format, title=figure.title)
 
 

@@ -30,15 +30,7 @@ from corpus.storage.manifest import read_manifest
 
 
 def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
-    """Build the report of a run.
-
-    Parameters
-    ----------
-    record : RunRecord
-        The run.
-    excerpts : sequence of Block
-        Errors with their text, if the user has asked for it.
-    """
+    """Build the report of a run; `excerpts` are errors with their text, if the user asks for it."""
     sections = {
         "What to do next": _next_steps(record),
         "Scores": score_blocks(record),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,11 +53,6 @@ class CachedPool:
                 self._store(batch)
             if number >= start:
                 yield batch
-
-    def remove(self) -> None:
-        """Remove all files; a finished run needs none of them."""
-        self._digests = []
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number:04d}.arrow"

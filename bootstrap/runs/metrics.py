@@ -57,7 +57,7 @@ class TrialMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationMetrics:
-    """All figures of an iteration, without any text of notes.
+    """All figures of an iteration, without any text of notes; by default those of nothing done.
 
     Parameters
     ----------
@@ -132,37 +132,40 @@ class IterationMetrics:
     """
 
     iteration: int
-    selected: int
-    precision: float
-    recall: float
-    f1: float
-    classes: Mapping[str, EntityScores]
-    tagged: int
-    blank: int
-    confident: int
-    bound: int
-    deviation: float | None
-    worst: str
-    proportions: Mapping[str, float]
-    confidence: Mapping[str, float]
-    agreement: float | None
-    kappa: float | None
-    human_documents: int
-    human_tokens: int
+    selected: int = 0
+    precision: float = 0.0
+    recall: float = 0.0
+    f1: float = 0.0
+    classes: Mapping[str, EntityScores] = field(default_factory=dict)
+    tagged: int = 0
+    blank: int = 0
+    confident: int = 0
+    bound: int = 0
+    deviation: float | None = None
+    worst: str = ""
+    proportions: Mapping[str, float] = field(default_factory=dict)
+    confidence: Mapping[str, float] = field(default_factory=dict)
+    agreement: float | None = None
+    kappa: float | None = None
+    human_documents: int = 0
+    human_tokens: int = 0
     queried: int = 0
-    training_documents: int
-    tagger: str
-    training: Training | None
+    training_documents: int = 0
+    tagger: str = ""
+    training: Training | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
-    halves: tuple[ConfusionCounts, ConfusionCounts]
+    halves: tuple[ConfusionCounts, ConfusionCounts] = (
+        ConfusionCounts(0, 0, 0),
+        ConfusionCounts(0, 0, 0),
+    )
     seconds: Mapping[str, float] = field(default_factory=dict)
-    strategy: str
-    augmented: bool
-    trials: list[TrialMetrics]
-    quality: EntityScores | None
-    new_entities: int
-    unknown: float
-    finds_entities: bool
+    strategy: str = ""
+    augmented: bool = False
+    trials: list[TrialMetrics] = field(default_factory=list)
+    quality: EntityScores | None = None
+    new_entities: int = 0
+    unknown: float = 0.0
+    finds_entities: bool = False
     reference: Mapping[str, float] = field(default_factory=dict)
     selected_proportions: Mapping[str, float] = field(default_factory=dict)
     histogram: Mapping[str, int] = field(default_factory=dict)

@@ -241,19 +241,21 @@ def _new_entities(step: Step, selected: ChosenDocuments | None) -> int:
 
 def entities_of(batches: Iterable[Batch]) -> set[Entity]:
     """Return the distinct entities of tagged batches."""
-    return {entity for batch in batches for entity in _entities(batch)}
-
-
-def _entities(batch: Batch) -> set[Entity]:
-    if not batch.labels:
-        return set()
-    entities = find_entities(batch.tags, batch.document_offsets, batch.labels)
-    names, words = classes_of(batch.labels), batch.word_ids.tolist()
-    columns = (entities.first.tolist(), entities.last.tolist(), entities.classes.tolist())
-    distinct = {
-        (tuple(words[first : last + 1]), kind) for first, last, kind in zip(*columns, strict=True)
-    }
-    return {(tuple(batch.vocabulary[word] for word in ids), names[kind]) for ids, kind in distinct}
+    distinct: set[Entity] = set()
+    for batch in batches:
+        if batch.labels:
+            entities = find_entities(batch.tags, batch.document_offsets, batch.labels)
+            columns = (entities.first, entities.last, entities.classes)
+            names, words = classes_of(batch.labels), batch.word_ids.tolist()
+            numbers = {
+                (tuple(words[first : last + 1]), kind)
+                for first, last, kind in zip(*(c.tolist() for c in columns), strict=True)
+            }
+            distinct |= {
+                (tuple(batch.vocabulary[word] for word in ids), names[kind])
+                for ids, kind in numbers
+            }
+    return distinct
 
 
 def agreement(previous: Tagging, tagging: Tagging) -> float:

@@ -208,18 +208,7 @@ def resampled_totals(
 
 
 def decision_lines(rows: Sequence[IterationMetrics]) -> list[str]:
-    """Describe each comparison of alternatives on the validation documents.
-
-    Parameters
-    ----------
-    rows : sequence of IterationMetrics
-        The iterations of a run.
-
-    Returns
-    -------
-    list of str
-        One line for each comparison: validation F1 of all alternatives, and which was chosen.
-    """
+    """Describe each comparison of alternatives: their validation F1, and which was chosen."""
     return [_decision(row) for row in rows if row.trials]
 
 
@@ -238,15 +227,7 @@ def seed_alone(rows: Sequence[IterationMetrics]) -> IterationMetrics | TrialMetr
 
 
 def gain_lines(outcome: Outcome, start: str) -> list[str]:
-    """Describe whether a run gained anything, a line for each sentence.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        The outcome of the run.
-    start : str
-        What the run is compared with, such as ``"the seed alone"``.
-    """
+    """Describe whether a run gained anything, compared with a start such as "the seed alone"."""
     first, best = outcome.first, outcome.best
     if best == first:
         return [
@@ -292,12 +273,7 @@ def lines_on_test(
 ) -> list[str]:
     """Describe the scores of iteration 0 and of the best iteration on the test documents.
 
-    Parameters
-    ----------
-    iteration : int
-        The number of the best iteration.
-    first, best : ConfusionCounts or None
-        Strict entities of both; there are no lines if one has not been scored.
+    There are no lines if one of them has not been scored.
     """
     if first is None or best is None:
         return []

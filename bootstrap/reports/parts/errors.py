@@ -213,17 +213,7 @@ def _validation_texts(run: Run) -> Mapping[str, str]:
 
 
 def excerpt_of(name: str, error: EntityError, text: str) -> Excerpt:
-    """Return an error with the text around it.
-
-    Parameters
-    ----------
-    name : str
-        The id of its document.
-    error : EntityError
-        The error.
-    text : str
-        The text of the document.
-    """
+    """Return an error of a document, given by its id, with the text around it."""
     sides = {"gold": error.gold, "predicted": error.predicted}
     known = {name: mention for name, mention in sides.items() if mention}
     first = min(mention.start for mention in known.values())

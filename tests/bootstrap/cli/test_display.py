@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,20 +15,8 @@ from bootstrap.cli import console as consoles
 from bootstrap.cli.console import StageProgress
 from bootstrap.cli.display import RunDisplay, rich_table, short_table, time_left
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
-from corpus.scores import ConfusionCounts
 
 CLASSES = ("LOCATION", "PERSON")
-
-#: Figures that no display shows.
-UNSHOWN: dict[str, Any] = {
-    **dict.fromkeys(("blank", "confident", "bound", "human_tokens", "training_documents"), 0),
-    **{"human_documents": 100, "queried": 0, "kappa": None},
-    **{name: {} for name in ("proportions", "confidence", "left_out")},
-    **{"worst": "", "agreement": None, "tagger": "crf", "training": None},
-    "halves": (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 0, 0)),
-    **{"strategy": "", "augmented": False, "trials": [], "quality": None},
-    **{"new_entities": 0, "unknown": 0.0, "finds_entities": False},
-}
 
 
 def row(iteration: int, f1: float) -> IterationMetrics:
@@ -43,7 +30,6 @@ def row(iteration: int, f1: float) -> IterationMetrics:
         tagged=4000 * iteration,
         deviation=0.5 * iteration if iteration else None,
         seconds={"tag": 1.25, "train": 2.0},
-        **UNSHOWN,
     )
 
 

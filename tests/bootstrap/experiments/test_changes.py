@@ -17,11 +17,10 @@ from bootstrap.experiments.folder import ExperimentFolder
 from bootstrap.experiments.results import read_results
 from bootstrap.reports.comparison import compare
 from bootstrap.runs.folder import Run
-from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import write
 from corpus.storage.tables import table_bytes
 from tests.bootstrap.experiments.conftest import EXPERIMENT, QUICK
+from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
 OwnFile = Callable[[str], Path]
@@ -46,9 +45,8 @@ def test_a_file_of_the_user_is_not_replaced(
         (folder / name).parent.mkdir(parents=True)
         shutil.copy(path, folder / name)
         before = state_of(folder)
-        done = command("experiment", path, "--out", folder)
-        assert done.code == 2
-        assert "exists already and is not an experiment" in done.err
+        message = refusal(command, "experiment", path, "--out", folder)
+        assert "exists already and is not an experiment" in message
         assert state_of(folder) == before
         assert not (folder / ".lock").exists()
     folder = tmp_path / "both"
@@ -56,9 +54,8 @@ def test_a_file_of_the_user_is_not_replaced(
     shutil.copy(path, folder / "experiment.toml")
     pq.write_table(pa.table({"split": ["seed"]}), folder / "data.parquet")
     before = state_of(folder)
-    done = command("experiment", path, "--out", folder)
-    assert done.code == 2
-    assert "is not the plan of an experiment that was begun here" in done.err
+    message = refusal(command, "experiment", path, "--out", folder)
+    assert "is not the plan of an experiment that was begun here" in message
     assert state_of(folder) == before
 
 
@@ -82,9 +79,7 @@ def test_a_change_that_is_refused_changes_nothing(
     assert old in EXPERIMENT
     before = (copy / "experiment.toml").read_bytes(), (copy / "data.parquet").read_bytes()
     path = own_file(EXPERIMENT.replace(old, new, 1))
-    done = command("experiment", path, "--out", copy)
-    assert done.code == 2
-    assert message in done.err
+    assert message in refusal(command, "experiment", path, "--out", copy)
     with pytest.raises(InputError):
         bootstrap.experiment(path, out=copy, jobs=1)
     assert ((copy / "experiment.toml").read_bytes(), (copy / "data.parquet").read_bytes()) == before
@@ -96,9 +91,8 @@ def test_an_attempt_that_was_refused_does_not_bind_the_next_one(
 ) -> None:
     text = QUICK.replace('validation = "validation.jsonl"\n', "")
     text = text.replace("random_states = [0]", "random_states = [0]\nfolds = 500")
-    done = command("experiment", own_file(text), "--out", tmp_path / "e", "--yes")
-    assert done.code == 2
-    assert "folds = 500" in done.err
+    message = refusal(command, "experiment", own_file(text), "--out", tmp_path / "e", "--yes")
+    assert "folds = 500" in message
     text = text.replace("folds = 500", "folds = 3")
     done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
     assert done.code == 0, done
@@ -136,21 +130,8 @@ def test_scores_of_other_documents_are_named(
         ("experiment", own_file(EXPERIMENT), "--out", copy),
         ("report", copy, "-o", copy.parent / "p.html"),
     ):
-        done = command(*arguments)
-        assert done.code == 2
-        assert f"{run.folder}: its scores are of other test documents" in done.err
-
-
-def test_a_plan_that_is_empty_is_named(copy: Path, own_file: OwnFile, command: Command) -> None:
-    (copy / "experiment.toml").write_text("")
-    for arguments in (
-        ("experiment", own_file(EXPERIMENT), "--out", copy),
-        ("experiment", own_file(EXPERIMENT), "--out", copy, "--list"),
-        ("report", copy, "-o", copy.parent / "p.html"),
-    ):
-        done = command(*arguments)
-        assert done.code == 2
-        assert "experiment.toml is damaged" in done.err
+        message = refusal(command, *arguments)
+        assert f"{run.folder}: its scores are of other test documents" in message
 
 
 def test_without_the_first_variant_there_are_no_differences(
@@ -200,38 +181,22 @@ def test_a_budget_beyond_the_documents_is_refused_before_any_run(
     monkeypatch.setattr(runner, "carry_out", carry_out)
     for budget in (40, 201):
         text = f'{QUICK}[variants.asked]\nmethod = "active"\nactive.budget = {budget}\n'
-        done = command("experiment", own_file(text), "--out", tmp_path / "e")
-        assert done.code == 2
-        assert f"budget = {budget} (variant asked)" in done.err
-        assert "at most the 200 documents" in done.err
-
-
-def test_a_fold_without_an_entity_is_refused(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
-    entity = (Span(3, 7, "PERSON"),)
-    notes = [Document(str(n), f"Ve Anna {n}", () if n else entity) for n in range(9)]
-    write(notes, tmp_path / "few.jsonl")
-    text = QUICK[: QUICK.index("[seed]")].replace('validation = "validation.jsonl"\n', "")
-    text = text.replace('"gold.jsonl"', f'"{tmp_path}/few.jsonl"')
-    text = text.replace("random_states = [0]", "random_states = [0]\nfolds = 3")
-    text += '[variants.alone]\nmethod = "supervised"\n'
-    done = command("experiment", own_file(text), "--out", tmp_path / "e")
-    assert done.code == 2
-    assert "have no entity, so that they cannot be scored; expected fewer folds" in done.err
+        message = refusal(command, "experiment", own_file(text), "--out", tmp_path / "e")
+        assert f"budget = {budget} (variant asked)" in message
+        assert "at most the 200 documents" in message
 
 
 def test_cross_validation_of_an_experiment_is_refused(
     own_file: OwnFile, tmp_path: Path, command: Command
 ) -> None:
-    done = command("crossvalidate", own_file(QUICK), "--folds", 3, "--out", tmp_path / "e")
-    assert done.code == 2
-    assert "[experiment] belongs to an experiment" in done.err
+    message = refusal(
+        command, "crossvalidate", own_file(QUICK), "--folds", 3, "--out", tmp_path / "e"
+    )
+    assert "[experiment] belongs to an experiment" in message
     text = EXPERIMENT[: EXPERIMENT.index("[experiment]")]
     arguments = ("--methods", "supervised,supervised", "--out", tmp_path / "e")
-    done = command("crossvalidate", own_file(text), *arguments)
-    assert done.code == 2
-    assert "a method is named twice" in done.err
+    message = refusal(command, "crossvalidate", own_file(text), *arguments)
+    assert "a method is named twice" in message
     done = command("crossvalidate", own_file(text), "--folds", 1)
     assert (done.code, "--folds 1: expected 2 or more" in done.err) == (2, True)
     assert not (tmp_path / "e").exists()
@@ -245,12 +210,14 @@ def test_runs_with_other_test_documents_are_not_compared_on_them(
     other = Path(shutil.copytree(run, tmp_path / "other"))
     for path in other.glob("iterations/*/test.parquet"):
         path.write_bytes(table_bytes(pq.read_table(path).slice(0, 40)))
-    done = command("plot", run, other, "--what", "test", "--test", "-o", tmp_path / "t.png")
-    assert done.code == 2
-    assert "are scored on different test documents" in done.err
-    done = command("report", f"x={run}", f"x={other}", "--test", "-o", tmp_path / "t.html")
-    assert done.code == 2
-    assert "are scored on different test documents" in done.err
+    message = refusal(
+        command, "plot", run, other, "--what", "test", "--test", "-o", tmp_path / "t.png"
+    )
+    assert "are scored on different test documents" in message
+    message = refusal(
+        command, "report", f"x={run}", f"x={other}", "--test", "-o", tmp_path / "t.html"
+    )
+    assert "are scored on different test documents" in message
     done = command("report", run, other, "--test", "-o", tmp_path / "t.html")
     assert done.code == 0
     assert "Part 2" in (tmp_path / "t.html").read_text(encoding="utf-8")

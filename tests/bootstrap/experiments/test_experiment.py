@@ -27,6 +27,7 @@ from corpus.document import Document
 from corpus.formats import write
 from corpus.storage.atomic import folder_lock
 from tests.bootstrap.experiments.conftest import EXPERIMENT, QUICK
+from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
 OwnFile = Callable[[str], Path]
@@ -83,25 +84,11 @@ def test_each_half_validates_one_run_and_tests_the_other(carried_out: tuple[Path
         assert validated.ids == tested.ids
 
 
-def test_the_table_has_the_figures_of_the_runs(carried_out: tuple[Path, Any]) -> None:
-    folder, done = carried_out
-    rows = compare(read_results(ExperimentFolder(folder)))
-    assert [row.variant for row in rows] == ["alone", "trained", "everything"]
-    lines = done.out.splitlines()
-    for row in rows:
-        line = next(line for line in lines if line.startswith(f"{row.variant} "))
-        assert f"{row.f1.mean:.3f}" in line.split()
-        assert line.split()[1] == "4"
-        if row.difference:
-            assert f"{row.difference.spread.mean:+.3f}" in line.split()
-    assert "PERSON" in done.out and "LOCATION" in done.out
-
-
 def test_tables_are_written(carried_out: tuple[Path, Any]) -> None:
     folder = carried_out[0]
     results = read_results(ExperimentFolder(folder))
     rows = table(folder, "runs")
-    assert [float(row["F1"]) for row in rows] == [each.f1 for each in results]
+    assert [float(row["F1"]) for row in rows] == [result.f1 for result in results]
     variants = table(folder, "variants")
     assert [row["name"] for row in variants] == ["alone", "trained", "everything"]
     assert variants[0]["difference"] == ""
@@ -138,15 +125,6 @@ def test_a_browser_shows_an_experiment(
     assert "everything" in seen["words"]
 
 
-def test_a_figure_of_an_experiment_is_drawn(
-    carried_out: tuple[Path, Any], command: Command, tmp_path: Path
-) -> None:
-    target = tmp_path / "figure.svg"
-    done = command("plot", carried_out[0], "--what", "differences", "-o", target)
-    assert done.code == 0, done
-    assert "everything" in target.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -168,17 +146,8 @@ def test_what_an_experiment_has_not_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     named = {"EXPERIMENT": carried_out[0], "RUN": carried_out[0] / "runs" / "alone" / "0-half-0"}
-    done = command(*(named.get(each, each) for each in arguments))
-    assert done.code == 2
-    assert message in done.err
+    assert message in refusal(command, *(named.get(argument, argument) for argument in arguments))
     assert not list(tmp_path.iterdir())
-
-
-def test_everything_is_private(carried_out: tuple[Path, Any]) -> None:
-    for path in [carried_out[0], *carried_out[0].rglob("*")]:
-        if not path.is_symlink():
-            expected = 0o700 if path.is_dir() else 0o600
-            assert stat.S_IMODE(path.stat().st_mode) == expected, path
 
 
 def forbid_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,9 +180,8 @@ def test_changed_notes_are_refused(
     notes = list(bootstrap.read(changed))
     changed.unlink()
     write(notes[1:], changed)
-    done = command("experiment", path, "--out", tmp_path / "e")
-    assert done.code == 2
-    assert "gold.jsonl has changed since the experiment was started" in done.err
+    message = refusal(command, "experiment", path, "--out", tmp_path / "e")
+    assert "gold.jsonl has changed since the experiment was started" in message
 
 
 def test_the_runs_are_listed_without_being_carried_out(
@@ -247,10 +215,9 @@ def test_many_runs_need_a_confirmation(own_file: OwnFile, tmp_path: Path, comman
     grid = f"[grid]\nselect.confidence = {[n / 100 for n in range(100)]}\n"
     grid += f"loop.patience = {list(range(1, 101))}\n"
     path = own_file(QUICK.replace('method = "supervised"', "") + grid)
-    done = command("experiment", path, "--out", tmp_path / "no")
-    assert done.code == 2
-    assert "10,000 variants with 1 random states on 2 splits are 20,000 runs" in done.err
-    assert "--yes" in done.err
+    message = refusal(command, "experiment", path, "--out", tmp_path / "no")
+    assert "10,000 variants with 1 random states on 2 splits are 20,000 runs" in message
+    assert "--yes" in message
     assert not (tmp_path / "no").exists()
 
 
@@ -258,9 +225,10 @@ def test_a_missing_resource_is_named_before_any_run(
     own_file: OwnFile, tmp_path: Path, command: Command
 ) -> None:
     bad = '[variants.bad]\ntagger.names = ["absent.parquet"]\n'
-    done = command("experiment", own_file(QUICK + bad), "--out", tmp_path / "e", "--jobs", 1)
-    assert done.code == 2
-    assert "absent.parquet does not exist" in done.err and "(variant bad)" in done.err
+    message = refusal(
+        command, "experiment", own_file(QUICK + bad), "--out", tmp_path / "e", "--jobs", 1
+    )
+    assert "absent.parquet does not exist" in message and "(variant bad)" in message
     assert not (tmp_path / "e" / "runs").exists()
 
 
@@ -348,10 +316,9 @@ def test_two_processes_cannot_work_on_one_experiment(
 def test_a_damaged_run_is_named(copy: Path, own_file: OwnFile, command: Command) -> None:
     path = copy / "runs" / "trained" / "0-half-0" / "iterations" / "001" / "metrics.json"
     path.write_text("{")
-    done = command("experiment", own_file(EXPERIMENT), "--out", copy)
-    assert done.code == 2
-    assert f"{path} is not JSON" in done.err
-    assert f"remove {copy / 'runs' / 'trained' / '0-half-0'} to carry" in done.err
+    message = refusal(command, "experiment", own_file(EXPERIMENT), "--out", copy)
+    assert f"{path} is not JSON" in message
+    assert f"remove {copy / 'runs' / 'trained' / '0-half-0'} to carry" in message
     shutil.rmtree(copy / "runs" / "trained" / "0-half-0")
     done = command("experiment", own_file(EXPERIMENT), "--out", copy, "--jobs", 1)
     assert done.code == 0, done
@@ -369,9 +336,8 @@ def test_names_of_variants_may_be_any_text(
     assert "\x07" not in done.all
     assert folder_name("..") and "/" not in folder_name("a/b") and len(folder_name("a" * 999)) < 99
     text = QUICK + '[variants."a b"]\n[variants."A-b"]\n'
-    done = command("experiment", own_file(text), "--out", tmp_path / "f")
-    assert done.code == 2
-    assert "would have the same folder" in done.err
+    message = refusal(command, "experiment", own_file(text), "--out", tmp_path / "f")
+    assert "would have the same folder" in message
 
 
 @pytest.mark.parametrize("test_text", [False, True])

@@ -25,7 +25,7 @@ def names(tables: dict[str, Any]) -> list[str]:
 
 def test_without_variants_and_grid_there_is_one_variant() -> None:
     plan = plan_of({"seed": {"documents": 9}})
-    assert [(each.name, each.method) for each in plan.variants] == [
+    assert [(variant.name, variant.method) for variant in plan.variants] == [
         ("self-training", "self-training")
     ]
     assert plan.splits == ("half-0", "half-1")
@@ -33,7 +33,7 @@ def test_without_variants_and_grid_there_is_one_variant() -> None:
 
 
 def test_every_variant_has_every_point_of_the_grid() -> None:
-    found = names(
+    variants = names(
         {
             "variants": {"a": {}, "b": {"loop": {"keep": "relabel"}}},
             "grid": {"select": {"confidence": [0.5, 0.9]}, "seed": {"documents": [100, 331]}},
@@ -44,17 +44,17 @@ def test_every_variant_has_every_point_of_the_grid() -> None:
         for confidence in (0.5, 0.9)
         for number in (100, 331)
     ]
-    assert found == [f"{name}, {point}" for name in "ab" for point in points]
+    assert variants == [f"{name}, {point}" for name in "ab" for point in points]
 
 
 def test_a_variant_may_be_left_out_of_the_grid() -> None:
-    found = names(
+    variants = names(
         {
             "variants": {"alone": {"method": "supervised", "grid": False}, "b": {}},
             "grid": {"select": {"proportions": [True, False]}},
         }
     )
-    assert found == ["alone", "b, select.proportions=true", "b, select.proportions=false"]
+    assert variants == ["alone", "b, select.proportions=true", "b, select.proportions=false"]
 
 
 def test_settings_of_the_file_the_variant_and_the_grid_are_combined() -> None:
@@ -76,8 +76,8 @@ def test_settings_of_the_file_the_variant_and_the_grid_are_combined() -> None:
 def test_an_empty_table_removes_a_section_from_a_variant() -> None:
     tables = {"seed": {"documents": 9}, "select": {"confidence": 0.5}, "loop": {"batch": 20}}
     variants = plan_of({**tables, "variants": {"a": {"select": {}}, "b": {}}}).variants
-    assert [each.tables.get("select") for each in variants] == [{}, {"confidence": 0.5}]
-    assert all(each.tables["loop"] == {"batch": 20} for each in variants)
+    assert [variant.tables.get("select") for variant in variants] == [{}, {"confidence": 0.5}]
+    assert all(variant.tables["loop"] == {"batch": 20} for variant in variants)
 
 
 def test_splits_are_folds_the_test_documents_or_halves() -> None:
@@ -131,9 +131,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("tables", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_mistakes_are_refused_with_their_place(tables: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"e\.toml: ") as found:
+    with pytest.raises(ConfigurationError, match=r"e\.toml: ") as refusal:
         plan_of({"seed": {"documents": 9}, **tables})
-    assert message in str(found.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_mistakes_are_refused_with_their_place(tables: dict[str, Any], message: 
 def test_documents_that_are_lacking_are_named(
     data: dict[str, Any], tables: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigurationError) as found:
+    with pytest.raises(ConfigurationError) as refusal:
         plan_of(tables, data)
-    assert message in str(found.value)
+    assert message in str(refusal.value)
 
 
 def test_a_large_grid_is_counted_and_a_huge_one_refused() -> None:
@@ -181,9 +181,9 @@ def test_a_large_grid_is_counted_and_a_huge_one_refused() -> None:
 def test_settings_are_checked_before_any_document_is_read(
     tables: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigurationError) as found:
+    with pytest.raises(ConfigurationError) as refusal:
         check_variants(plan_of({"seed": {"documents": 9}, **tables}))
-    assert message in str(found.value)
+    assert message in str(refusal.value)
 
 
 def test_active_learning_without_a_drawn_seed_needs_gold() -> None:

@@ -43,8 +43,8 @@ def test_a_seed_has_the_size_and_follows_the_rules_or_there_are_too_few(
     pattern = r"\w+:" if headed else ""
     options = SeedOptions(number, share, pattern, others)
     pool = documents(flags)
-    allowed = [each for each in pool if not headed or re.match(pattern, each.text)]
-    some = sum(bool(each.spans) for each in allowed)
+    allowed = [document for document in pool if not headed or re.match(pattern, document.text)]
+    some = sum(bool(document.spans) for document in allowed)
     wanted = round(number * share)
     lacks = (
         wanted > some or number - wanted > len(allowed) - some if share else number > len(allowed)
@@ -56,9 +56,9 @@ def test_a_seed_has_the_size_and_follows_the_rules_or_there_are_too_few(
     drawn = draw_seed(pool, options, np.random.default_rng(state))
     assert len(drawn) == len(set(drawn.tolist())) == number + others
     ruled = [pool[index] for index in drawn[:number]]
-    assert all(re.match(pattern, each.text) for each in ruled)
+    assert all(re.match(pattern, document.text) for document in ruled)
     if share:
-        assert sum(bool(each.spans) for each in ruled) == wanted
+        assert sum(bool(document.spans) for document in ruled) == wanted
     again = draw_seed(pool, options, np.random.default_rng(state))
     assert np.array_equal(drawn, again)
 
@@ -72,8 +72,8 @@ def test_all_documents_that_follow_the_rules_are_drawn_alike() -> None:
 
 def test_what_is_lacking_is_named() -> None:
     pool = documents([(True, True), (False, True), (False, False)])
-    with pytest.raises(ConfigurationError) as found:
+    with pytest.raises(ConfigurationError) as refusal:
         draw_seed(pool, SeedOptions(4, 0.5, r"\w+:"), np.random.default_rng(0))
-    message = str(found.value)
+    message = str(refusal.value)
     assert "there are 1 of 3 in [data] seed" in message
     assert r"that match pattern = '\\w+:'" in message

@@ -120,13 +120,13 @@ _LOOK = """
   const all = (selector) => [...document.querySelectorAll(selector)];
   const root = document.documentElement, overflow = () => root.scrollWidth - root.clientWidth;
   const folded = overflow();
-  for (const each of all("details")) each.open = true;
-  const figures = all("figure svg").map((each) => each.getBoundingClientRect());
+  for (const element of all("details")) element.open = true;
+  const figures = all("figure svg").map((element) => element.getBoundingClientRect());
   return JSON.stringify({
-    overflow: [folded, overflow()], drawn: figures.filter((each) => each.height > 40).length,
-    wide: figures.filter((each) => each.right > innerWidth).length,
+    overflow: [folded, overflow()], drawn: figures.filter((element) => element.height > 40).length,
+    wide: figures.filter((element) => element.right > innerWidth).length,
     paper: getComputedStyle(document.body).backgroundColor, title: document.title,
-    words: all("svg text").map((each) => each.textContent).join(" "),
+    words: all("svg text").map((element) => element.textContent).join(" "),
   });
 })()
 """

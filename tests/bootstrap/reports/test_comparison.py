@@ -46,16 +46,16 @@ def results() -> list[RunResult]:
 def test_rows_are_mean_spread_and_paired_differences(results: list[RunResult]) -> None:
     first, second = compare(results)
     values = {
-        variant: [each.f1 for each in results if each.variant == variant]
+        variant: [run.f1 for run in results if run.variant == variant]
         for variant in ("first", "second")
     }
     assert first.difference is None
     for row in (first, second):
-        found = values[row.variant]
+        scores = values[row.variant]
         assert row.f1.number == 6
-        assert row.f1.mean == pytest.approx(statistics.mean(found))
-        assert row.f1.deviation == pytest.approx(statistics.stdev(found))
-        assert (row.f1.lowest, row.f1.highest) == (min(found), max(found))
+        assert row.f1.mean == pytest.approx(statistics.mean(scores))
+        assert row.f1.deviation == pytest.approx(statistics.stdev(scores))
+        assert (row.f1.lowest, row.f1.highest) == (min(scores), max(scores))
     pairs = [b - a for a, b in zip(values["first"], values["second"], strict=True)]
     assert second.difference is not None
     spread = second.difference.spread
@@ -66,11 +66,11 @@ def test_rows_are_mean_spread_and_paired_differences(results: list[RunResult]) -
 
 def test_classes_and_counts_are_those_of_all_runs(results: list[RunResult]) -> None:
     row = compare(results)[1]
-    of_second = [each for each in results if each.variant == "second"]
-    total = np.sum([each.counts for each in of_second], axis=0)
+    of_second = [run for run in results if run.variant == "second"]
+    total = np.sum([run.counts for run in of_second], axis=0)
     assert row.counts == ConfusionCounts(*total.tolist())
     for name in ("A", "B"):
-        mean = statistics.mean(each.classes()[name].f1 for each in of_second)
+        mean = statistics.mean(run.classes()[name].f1 for run in of_second)
         assert row.classes[name] == pytest.approx(mean)
 
 
@@ -85,9 +85,9 @@ def test_the_interval_is_that_of_the_mean_difference_over_test_documents(
         drawn = rng.integers(0, 2 * DOCUMENTS, 2 * DOCUMENTS)
         of_split = {"l": drawn[drawn < DOCUMENTS], "r": drawn[drawn >= DOCUMENTS] - DOCUMENTS}
         f1 = {}
-        for each in results:
-            counts = each.tested.all_classes[of_split[each.split]].sum(axis=0)
-            f1[each.variant, each.pair] = ConfusionCounts(*counts.tolist()).f1
+        for run in results:
+            counts = run.tested.all_classes[of_split[run.split]].sum(axis=0)
+            f1[run.variant, run.pair] = ConfusionCounts(*counts.tolist()).f1
         pairs = {pair for _, pair in f1}
         means.append(np.mean([f1["second", pair] - f1["first", pair] for pair in pairs]))
     assert row.difference is not None
@@ -97,7 +97,7 @@ def test_the_interval_is_that_of_the_mean_difference_over_test_documents(
 def test_only_pairs_are_compared(results: list[RunResult]) -> None:
     """Runs of one variant that are not finished yet have no pair."""
     unfinished = [
-        each for each in results if each.variant == "first" or each.pair in {("l", 0), ("r", 2)}
+        run for run in results if run.variant == "first" or run.pair in {("l", 0), ("r", 2)}
     ]
     row = compare(unfinished)[1]
     assert row.f1.number == 2
@@ -111,12 +111,12 @@ def test_only_pairs_are_compared(results: list[RunResult]) -> None:
 def test_a_class_counts_in_the_runs_in_which_it_occurs() -> None:
     """Not as 0 in a fold that has none of it."""
     rng = np.random.default_rng(3)
-    found, without = result("v", "fold-0", 0, rng), result("v", "fold-1", 0, rng)
+    present, without = result("v", "fold-0", 0, rng), result("v", "fold-1", 0, rng)
     perfect = np.tile([1, 0, 0], (DOCUMENTS, 1))
     absent = np.zeros((DOCUMENTS, 3), np.int64)
-    found = replace(found, tested=replace(found.tested, classes={"RARE": perfect}))
+    present = replace(present, tested=replace(present.tested, classes={"RARE": perfect}))
     without = replace(without, tested=replace(without.tested, classes={"RARE": absent}))
-    (row,) = compare([found, without])
+    (row,) = compare([present, without])
     assert row.classes == {"RARE": 1.0}
 
 
@@ -140,7 +140,7 @@ def curve_result(variant: str, state: int, points: list[tuple[int, int]]) -> Run
     The fewer true positives, the higher is validation F1.
     """
     tested = DocumentCounts(("t",), (None,), {"A": np.zeros((1, 3), np.int64)})
-    found = tuple(
+    iterations = tuple(
         Point(
             number,
             documents,
@@ -150,7 +150,7 @@ def curve_result(variant: str, state: int, points: list[tuple[int, int]]) -> Run
         )
         for number, (documents, true) in enumerate(points)
     )
-    return RunResult(variant, "test", state, len(points) - 1, found, tested, 1.0)
+    return RunResult(variant, "test", state, len(points) - 1, iterations, tested, 1.0)
 
 
 def series_of(axis: str, groups: dict[str, list[RunResult]]) -> dict[str, Series]:
@@ -182,7 +182,7 @@ def test_of_the_iterations_after_the_same_annotations_the_best_on_validation_is_
 
 def test_a_variant_with_far_more_annotations_is_a_line_to_compare_with() -> None:
     """On the axis, it would leave no room for the others."""
-    found = series_of(
+    series = series_of(
         "documents",
         {
             "active": [curve_result("active", 0, [(10, 2), (30, 6)])],
@@ -190,9 +190,9 @@ def test_a_variant_with_far_more_annotations_is_a_line_to_compare_with() -> None
             "all": [curve_result("all", 0, [(5000, 9)])],
         },
     )
-    assert (found["all"].mark, found["all"].places) == ("guide", (10, 30))
-    assert found["all"].values == (0.9, 0.9)
-    assert (found["alone"].mark, found["alone"].places) == ("line", (10,))
+    assert (series["all"].mark, series["all"].places) == ("guide", (10, 30))
+    assert series["all"].values == (0.9, 0.9)
+    assert (series["alone"].mark, series["alone"].places) == ("line", (10,))
 
 
 def test_a_run_that_has_ended_keeps_its_last_scores() -> None:
@@ -208,7 +208,7 @@ def test_a_run_that_has_ended_keeps_its_last_scores() -> None:
 
 
 def test_by_iteration_a_variant_with_one_model_is_a_line_to_compare_with() -> None:
-    found = series_of(
+    series = series_of(
         "iteration",
         {
             "trained": [curve_result("trained", 0, [(10, 2), (10, 4), (10, 5)])],
@@ -217,5 +217,5 @@ def test_by_iteration_a_variant_with_one_model_is_a_line_to_compare_with() -> No
             ],
         },
     )
-    assert (found["all"].mark, found["all"].places) == ("guide", (0, 2))
-    assert np.allclose([value or 0 for value in found["all"].values], [0.8, 0.8])
+    assert (series["all"].mark, series["all"].places) == ("guide", (0, 2))
+    assert np.allclose([value or 0 for value in series["all"].values], [0.8, 0.8])

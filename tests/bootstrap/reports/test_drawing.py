@@ -105,7 +105,7 @@ def test_rows_go_down_and_series_stand_beside_each_other(monkeypatch: pytest.Mon
     low, high = plot.get_ylim()
     assert low > high  # the first row is at the top
     assert [tick.get_text() for tick in plot.get_yticklabels()] == ["A", "B"]
-    first, second = (each.get_ydata() for each in plot.lines)
+    first, second = (plotted.get_ydata() for plotted in plot.lines)
     assert (first < second).all() and abs(first - second).max() < 0.5
     assert len(plot.collections) == 2
 
@@ -186,24 +186,6 @@ def test_a_file_of_a_figure_is_png_svg_or_pdf() -> None:
     for name in ("a.jpg", "a", "png"):
         with pytest.raises(InputError, match=r"expected a file name ending in \.png, \.svg or \.p"):
             drawing_format(Path(name))
-
-
-def contrast(color: str) -> float:
-    """Compute the contrast of a colour with white (WCAG 2, relative luminance)."""
-    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    ]
-    return 1.05 / (0.05 + sum(map(lambda w, p: w * p, (0.2126, 0.7152, 0.0722), linear)))
-
-
-def test_no_two_styles_differ_in_colour_alone() -> None:
-    """A point or line is known by its marker and dash, and a stacked bar by its pattern."""
-    number = len(drawings._COLORS)
-    empty = [style >= 5 for style in range(number)]
-    assert len({*zip(drawings._DASHES, drawings._MARKERS, empty, strict=True)}) == number
-    assert len({*drawings._HATCHES}) == len({*drawings._COLORS}) == number
-    assert min(map(contrast, drawings._COLORS)) >= 3
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=9))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bootstrap.reports.estimates import ALL, estimate_scores
-from bootstrap.runs.outcome import LEAST_UNITS, f1_gain_interval
 from bootstrap.runs.records import DocumentCounts
 from corpus.scores import ConfusionCounts
 
@@ -26,8 +25,8 @@ def drawn(number: int, random_state: int, *, patients: int | None = None) -> Doc
 @pytest.mark.parametrize("patients", [None, 20])
 def test_intervals_are_those_of_resampling(patients: int | None) -> None:
     counts = drawn(60, 1, patients=patients)
-    found = estimate_scores(counts)
-    assert list(found) == [ALL, "AGE", "NAME"]
+    estimates = estimate_scores(counts)
+    assert list(estimates) == [ALL, "AGE", "NAME"]
     rng, units = np.random.default_rng(5), counts.units
     for name, column in {ALL: counts.all_classes, **counts.classes}.items():
         scores = []
@@ -37,10 +36,12 @@ def test_intervals_are_those_of_resampling(patients: int | None) -> None:
             total = ConfusionCounts(*column[rows].sum(axis=0).tolist())
             scores.append((total.precision, total.recall, total.f1))
         lows, highs = np.quantile(scores, [0.025, 0.975], axis=0)
-        for place, each in enumerate((found[name].precision, found[name].recall, found[name].f1)):
-            assert each.interval == pytest.approx((lows[place], highs[place]), abs=0.025)
-            low, high = each.interval or (1.0, 0.0)
-            assert low <= each.value <= high
+        for place, estimate in enumerate(
+            (estimates[name].precision, estimates[name].recall, estimates[name].f1)
+        ):
+            assert estimate.interval == pytest.approx((lows[place], highs[place]), abs=0.025)
+            low, high = estimate.interval or (1.0, 0.0)
+            assert low <= estimate.value <= high
 
 
 def test_samples_in_which_a_score_is_undefined_are_left_out() -> None:
@@ -48,24 +49,7 @@ def test_samples_in_which_a_score_is_undefined_are_left_out() -> None:
     counts = np.zeros((20, 3), np.int64)
     counts[3, 0] = 1
     ids = tuple(map(str, range(20)))
-    found = estimate_scores(DocumentCounts(ids, (None,) * 20, {"A": counts}))
-    assert found["A"].recall.interval == (1.0, 1.0)
+    estimates = estimate_scores(DocumentCounts(ids, (None,) * 20, {"A": counts}))
+    assert estimates["A"].recall.interval == (1.0, 1.0)
     nothing = estimate_scores(DocumentCounts(ids, (None,) * 20, {"A": counts * 0}))
     assert nothing["A"].f1.interval is None
-
-
-def test_a_difference_of_groups_is_that_of_resampling() -> None:
-    sides = [[drawn(60, seed).all_classes for seed in seeds] for seeds in ((1, 2), (3, 4, 5))]
-    units = np.arange(60)
-    rng, gains = np.random.default_rng(3), []
-    for _ in range(3000):
-        rows = rng.integers(0, 60, 60)
-        means = [
-            np.mean([ConfusionCounts(*each[rows].sum(axis=0).tolist()).f1 for each in side])
-            for side in sides
-        ]
-        gains.append(means[1] - means[0])
-    found = f1_gain_interval(*sides, units, resamples=8000)
-    assert found == pytest.approx(tuple(np.quantile(gains, [0.025, 0.975])), abs=0.006)
-    few = np.arange(60) % (LEAST_UNITS - 1)
-    assert f1_gain_interval(*sides, few) is None

@@ -16,6 +16,7 @@ from bootstrap.runs.folder import Run
 from corpus.document import Span
 from corpus.error_analysis import EntityError
 from tests.bootstrap.changed_runs import rewrite_manifests
+from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
@@ -34,15 +35,15 @@ def test_the_parts_are_the_text_around_the_error(
     if gold is None and predicted is None:
         return
     text = "".join(chr(0x4E00 + place) for place in range(length))
-    found = excerpt_of("d", EntityError(0, gold, predicted), text)
+    excerpt = excerpt_of("d", EntityError(0, gold, predicted), text)
     known = [mention for mention in (gold, predicted) if mention]
     first, last = min(m.start for m in known), max(m.end for m in known)
-    whole = "".join(part for part, _ in found.parts).strip("…")
+    whole = "".join(part for part, _ in excerpt.parts).strip("…")
     assert whole == text[max(first - CONTEXT, 0) : last + CONTEXT]
     for side, mention in (("gold", gold), ("predicted", predicted)):
-        shown = "".join(part for part, kind in found.parts if kind in (side, "both"))
+        shown = "".join(part for part, kind in excerpt.parts if kind in (side, "both"))
         assert shown == (text[mention.start : mention.end] if mention else "")
-    assert found.where == f"d: {first}-{last}"
+    assert excerpt.where == f"d: {first}-{last}"
 
 
 def test_text_is_shown_where_it_is_asked_for(
@@ -77,22 +78,21 @@ def test_text_of_changed_files_is_not_shown(
     assert command("run", folder / "config.toml", "--out", run, *settings).code == 0
     file = folder / "validation.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace("TA 120", "TA 121"), encoding="utf-8")
-    refused = command("report", run, "--show-text", "-o", tmp_path / "page.html")
-    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-    assert f"validation file {file} has changed since the run was started" in refused.err
+    message = refusal(command, "report", run, "--show-text", "-o", tmp_path / "page.html")
+    assert f"validation file {file} has changed since the run was started" in message
     assert command("report", run, "-o", tmp_path / "page.html").code == 0
     file.unlink()
-    refused = command("report", run, "--show-text", "-o", tmp_path / "page.html")
-    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-    assert str(file) in refused.err
+    message = refusal(command, "report", run, "--show-text", "-o", tmp_path / "page.html")
+    assert str(file) in message
 
 
 def test_text_of_several_runs_is_not_shown(
     finished: Path, copied: Path, tmp_path: Path, command: Command
 ) -> None:
-    refused = command("report", finished, copied, "--show-text", "-o", tmp_path / "page.html")
-    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-    assert "--show-text shows the errors of one run" in refused.err
+    message = refusal(
+        command, "report", finished, copied, "--show-text", "-o", tmp_path / "page.html"
+    )
+    assert "--show-text shows the errors of one run" in message
 
 
 @pytest.mark.parametrize("name", ["errors.parquet"])
@@ -102,6 +102,5 @@ def test_errors_that_were_not_recorded_have_no_text(
     for path in (copied / "iterations").rglob(name):
         path.unlink()
     rewrite_manifests(copied)
-    refused = command("report", copied, "--show-text", "-o", tmp_path / "page.html")
-    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-    assert f"{copied} has not recorded its errors" in refused.err
+    message = refusal(command, "report", copied, "--show-text", "-o", tmp_path / "page.html")
+    assert f"{copied} has not recorded its errors" in message

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -73,7 +71,7 @@ def test_the_order_of_documents_does_not_matter(finished: Path, copied: Path) ->
             counts,
             ids=counts.ids[::-1],
             groups=counts.groups[::-1],
-            classes={name: each[::-1] for name, each in counts.classes.items()},
+            classes={name: column[::-1] for name, column in counts.classes.items()},
         )
 
     change(copied, turned)
@@ -100,7 +98,9 @@ def test_other_material_is_told_apart(
             copied,
             lambda counts: replace(
                 counts,
-                classes={name: np.add(each, [0, 0, 1]) for name, each in counts.classes.items()},
+                classes={
+                    name: np.add(column, [0, 0, 1]) for name, column in counts.classes.items()
+                },
             ),
         )
     else:
@@ -116,18 +116,3 @@ def test_other_material_is_told_apart(
         require_comparable(groups)
     with pytest.raises(RunError, match=rf"have the name a, but are scored on {difference}"):
         load_groups([RunGroup("a", (Run(finished), Run(copied)))])
-
-
-def test_a_run_without_scores_on_test_documents_is_named(copied: Path) -> None:
-    group = RunGroup("a", (Run(copied),))
-    best = Run(copied).best_iteration()
-    message = f"{copied} has no scores on test documents: its best iteration, {best}, has no"
-    with pytest.raises(RunError, match=re.escape(message)):
-        load_groups([group], test=True)
-    folder = copied / "iterations" / f"{best:03d}"
-    shutil.copy(folder / "validation.parquet", folder / "test.parquet")
-    ((record,),) = [each.records for each in load_groups([group], test=True)]
-    assert list(record.test) == [best]
-    assert record.test[best].ids == record.counts[best].ids
-    ((record,),) = [each.records for each in load_groups([group])]
-    assert not record.test

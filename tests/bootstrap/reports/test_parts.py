@@ -25,7 +25,7 @@ def record(finished: Path) -> RunRecord:
 
 def counts_of(confidences: list[float], wrong: list[bool]) -> DocumentCounts:
     number = len(confidences)
-    columns = np.array([[1, 0, each] for each in wrong], np.int64).reshape(-1, 3)
+    columns = np.array([[1, 0, is_wrong] for is_wrong in wrong], np.int64).reshape(-1, 3)
     ids = tuple(map(str, range(number)))
     return DocumentCounts(ids, (None,) * number, {"A": columns}, np.array(confidences))
 
@@ -34,18 +34,18 @@ def counts_of(confidences: list[float], wrong: list[bool]) -> DocumentCounts:
 def test_documents_are_grouped_by_confidence(drawn: list[tuple[float, bool]]) -> None:
     groups = confidence.calibration_of(counts_of([c for c, _ in drawn], [w for _, w in drawn]))
     assert groups is not None
-    assert sum(each.documents for each in groups) == len(drawn)
+    assert sum(group.documents for group in groups) == len(drawn)
     expected = 0.0
-    for each in groups:
+    for group in groups:
         inside = [
             (value, wrong)
             for value, wrong in drawn
-            if each.low <= int(value * 10) / 10 + 1e-12 < each.high or value == each.high == 1
+            if group.low <= int(value * 10) / 10 + 1e-12 < group.high or value == group.high == 1
         ]
-        assert each.documents == len(inside)
-        assert each.right == sum(not wrong for _, wrong in inside)
-        assert each.confidence == pytest.approx(np.mean([value for value, _ in inside]))
-        expected += abs(each.right - sum(value for value, _ in inside)) / len(drawn)
+        assert group.documents == len(inside)
+        assert group.right == sum(not wrong for _, wrong in inside)
+        assert group.confidence == pytest.approx(np.mean([value for value, _ in inside]))
+        expected += abs(group.right - sum(value for value, _ in inside)) / len(drawn)
     assert confidence.calibration_error(groups) == pytest.approx(expected)
 
 
@@ -58,9 +58,9 @@ def test_few_histograms_are_shown_the_first_and_the_last_among_them(
     number: int, record: RunRecord
 ) -> None:
     rows = [replace(record.rows[0], iteration=place) for place in range(number)]
-    found = [row.iteration for row in confidence.spread_out(rows)]
-    assert found == sorted(set(found))
-    assert (found[0], found[-1], len(found)) == (0, number - 1, min(number, 8))
+    chosen = [row.iteration for row in confidence.spread_out(rows)]
+    assert chosen == sorted(set(chosen))
+    assert (chosen[0], chosen[-1], len(chosen)) == (0, number - 1, min(number, 8))
 
 
 def test_histograms_are_shares_of_the_documents_tagged(record: RunRecord) -> None:
@@ -89,9 +89,9 @@ def test_proportions_are_multiples_of_the_reference(record: RunRecord) -> None:
 
 
 def test_the_matrix_has_every_gold_and_every_predicted_entity(record: RunRecord) -> None:
-    found = record.errors[record.best]
-    assert found is not None
-    matrix, confused = errors.confusion(record, found)
+    recorded = record.errors[record.best]
+    assert recorded is not None
+    matrix, confused = errors.confusion(record, recorded)
     assert matrix.rows.names[-1] == matrix.columns.names[-1] == errors.NONE
     table = np.array(matrix.counts)
     assert sum(int(row[2]) for row in confused.rows) == table.sum() - np.trace(table)  # type: ignore[arg-type]
@@ -104,12 +104,12 @@ def test_the_matrix_has_every_gold_and_every_predicted_entity(record: RunRecord)
 
 
 def test_the_table_of_errors_adds_up(record: RunRecord) -> None:
-    found = record.errors[record.best]
-    assert found is not None
-    table = errors.errors_table(record, found)
+    recorded = record.errors[record.best]
+    assert recorded is not None
+    table = errors.errors_table(record, recorded)
     total, *others = table.rows
     columns = [column.title for column in table.columns]
-    kinds = errors.kinds_of(found)
+    kinds = errors.kinds_of(recorded)
     for place, title in enumerate(columns[1:], 1):
         assert total[place] == sum(int(row[place]) for row in others)  # type: ignore[arg-type]
         if title in kinds:

@@ -16,7 +16,7 @@ import pytest
 from bootstrap.reports.page import write_run_page
 from bootstrap.runs import runner
 from bootstrap.runs.folder import Run
-from bootstrap.runs.records import DocumentCounts, RunError
+from bootstrap.runs.records import DocumentCounts
 from corpus.storage.tables import read_table, table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 
@@ -185,10 +185,3 @@ def test_what_was_not_recorded_is_left_out_and_named(copied: Path, parse: Parse)
     assert page.names("figure") == [name for name in FIGURES if name not in left]
     assert "The errors of this run were not recorded." in page.said
     assert "The confidence of the validation documents was not recorded." in page.said
-
-
-def test_a_file_that_is_missing_is_named(copied: Path) -> None:
-    path = copied / "iterations" / "001" / "validation.parquet"
-    path.unlink()
-    with pytest.raises(RunError, match=re.escape(f"{path} is damaged or missing")):
-        write_run_page(Run(copied))

@@ -44,10 +44,10 @@ def test_csv_has_all_digits_and_a_column_for_each_end() -> None:
 def test_text_is_read_back_and_no_formula(names: list[str]) -> None:
     text = table_csv(table(*((name, 1) for name in names), kinds=("text", "count")))
     rows = list(csv.reader(io.StringIO(text)))[1:]
-    for name, (found, one) in zip(names, rows, strict=True):
+    for name, (shown, one) in zip(names, rows, strict=True):
         assert one == "1"
-        assert found in (name, f"'{name}")
-        assert found[:1] not in ("=", "+", "-", "@", "\t")
+        assert shown in (name, f"'{name}")
+        assert shown[:1] not in ("=", "+", "-", "@", "\t")
 
 
 @pytest.mark.parametrize(

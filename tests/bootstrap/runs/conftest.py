@@ -20,26 +20,16 @@ METRICS = IterationMetrics(
     f1=0.6,
     classes={"PERSON": EntityScores(0.9, 0.5, 0.6)},
     tagged=100,
-    blank=1,
-    confident=80,
-    bound=25,
     deviation=0.5,
     worst="PERSON per token",
     proportions={"PERSON per token": 0.1, "PERSON length": 1.5},
     confidence={"q05": 0.1, "q50": 0.5, "q95": 0.9},
-    agreement=0.99,
-    kappa=0.95,
-    human_documents=50,
-    human_tokens=1000,
-    queried=25,
-    training_documents=80,
     tagger="crf",
     training=Training(True, "converged", 12, 34.5),
     left_out={"damaged notes": 2},
     halves=(ConfusionCounts(4, 1, 1), ConfusionCounts(3, 2, 2)),
     seconds={"tag": 1.0, "train": 2.5},
     strategy="confident_documents",
-    augmented=True,
     trials=[
         TrialMetrics(
             name="confident_documents",
@@ -51,17 +41,6 @@ METRICS = IterationMetrics(
             chosen=True,
         )
     ],
-    quality=EntityScores(0.95, 0.4, 0.56),
-    new_entities=7,
-    unknown=0.1,
-    finds_entities=True,
-    reference={"PERSON per token": 0.1, "PERSON length": 1.5, "documents without entities": 0.4},
-    selected_proportions={
-        "PERSON per token": 0.09,
-        "PERSON length": 1.4,
-        "documents without entities": 0.5,
-    },
-    histogram={"0.00": 20, "0.50": 30, "0.95": 50},
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from bootstrap.runs.folder import Run
+from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
 
@@ -75,22 +75,14 @@ def test_an_interrupted_run_continues_with_the_same_result(
     automatic: Path, tmp_path: Path, command: Command, contents: Callable[[Path], Any], closed: int
 ) -> None:
     """It is interrupted before, between or after the two comparisons of strategies."""
-    runs = []
-    for number in (closed - 1, 9):
-        run = tmp_path / f"run{number}"
-        arguments = ["run", automatic / "config.toml", "--out", run, "--jobs", "1"]
-        if number == 9:
-            shutil.copytree(runs[0], run, symlinks=True)
-        if number == closed - 1:
-            stop = _stopped_after(closed)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(Run, "close_iteration", stop)
-                assert command(*arguments).code != 0
-        else:
-            assert command(*arguments, "--resume").code == 0
-        runs.append(run)
-    assert len(Run(runs[0]).metrics()) == closed
-    assert contents(runs[1]) == contents(automatic / "run")
+    run = tmp_path / "run"
+    arguments = ["run", automatic / "config.toml", "--out", run, "--jobs", "1"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "close_iteration", _stopped_after(closed))
+        assert command(*arguments).code != 0
+    assert len(Run(run).metrics()) == closed
+    assert command(*arguments, "--resume").code == 0
+    assert contents(run) == contents(automatic / "run")
 
 
 def _stopped_after(closed: int) -> Callable[..., None]:
@@ -123,10 +115,9 @@ def test_what_the_augmentation_reads_is_checked_before_there_is_a_folder(
 ) -> None:
     monkeypatch.chdir(automatic)
     for arguments in (["run", "--out", tmp_path / "run"], ["check"]):
-        done = command(arguments[0], "config.toml", *arguments[1:], "--set", setting)
-        assert done.code == 2
-        assert done.err.startswith("bootstrap: [augment] ") and message in done.err
-        assert done.err.count("\n") == 1
+        message = refusal(command, arguments[0], "config.toml", *arguments[1:], "--set", setting)
+        assert message.startswith("bootstrap: [augment] ") and message in message
+        assert message.count("\n") == 1
     assert not (tmp_path / "run").exists()
 
 
@@ -164,9 +155,10 @@ def test_lists_of_nothing_that_the_seed_has_are_refused(
     tmp_path: Path, make_project: Callable[..., Path], command: Command
 ) -> None:
     project = make_project(tmp_path, configuration=with_lists("[]"))
-    done = command("run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1")
-    assert done.code == 2
-    assert "no class of the seed consists of names or places of [augment] gazetteers" in done.err
+    message = refusal(
+        command, "run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1"
+    )
+    assert "no class of the seed consists of names or places of [augment] gazetteers" in message
 
 
 @pytest.mark.parametrize("strategy", ["auto", "agreement_with_lists"])

@@ -119,18 +119,6 @@ def test_batches_are_read_back_as_they_were_and_private(tmp_path: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_two_passes_at_a_time_store_each_batch_once(tmp_path: Path) -> None:
-    source = CountingSource(4)
-    pool = CachedPool(source, tmp_path / "batches")
-    ahead = pool.batches()
-    for number in range(4):
-        next(ahead)
-        assert [ids(batch)[0] for batch in islice(pool.batches(), number + 1)] == [
-            f"u{n}-0" for n in range(number + 1)
-        ]
-    assert source.reads == dict.fromkeys(range(4), 1)
-
-
 def test_a_start_beyond_what_is_stored_stores_what_comes_before(tmp_path: Path) -> None:
     source = CountingSource(4)
     pool = CachedPool(source, tmp_path / "batches")
@@ -172,11 +160,3 @@ def test_what_an_interrupted_process_left_is_removed(tmp_path: Path) -> None:
     (folder / ".0004.arrow.77").write_bytes(b"half")
     CachedPool(CountingSource(3), folder, reused=2)
     assert {path.name for path in folder.iterdir()} == {"0000.arrow", "0001.arrow", "digests.json"}
-
-
-def test_all_files_are_removed_in_the_end(tmp_path: Path) -> None:
-    pool = CachedPool(CountingSource(3), tmp_path / "batches")
-    pool.remove()
-    list(pool.batches())
-    pool.remove()
-    assert list(tmp_path.iterdir()) == []

@@ -116,9 +116,9 @@ def documents(rich: Path) -> Notes:
 
 @pytest.fixture
 def trained(documents: Notes, tmp_path: Path) -> Path:
-    found = train(tmp_path / "whole", documents)
-    assert found is not None
-    return found
+    folder = train(tmp_path / "whole", documents)
+    assert folder is not None
+    return folder
 
 
 def test_embeddings_are_of_the_words_of_all_documents(
@@ -157,12 +157,12 @@ def test_candidates_of_active_learning_are_read_once(rich: Path, tmp_path: Path)
         [
             (line.id, line.text, line.spans)
             for line in embeddings._lines(
-                read_notes(options, batch_size=10, active=each),
+                read_notes(options, batch_size=10, active=candidates),
                 np.random.default_rng(0),
                 lambda stage, done, total: None,
             )
         ]
-        for each in (active, None)
+        for candidates in (active, None)
     )
     assert with_gold == [*without, ("g#0", "Ve Anna", ())]
 
@@ -183,9 +183,9 @@ def test_interrupted_they_are_the_same_in_the_end(
         train(tmp_path / "run", documents, Stages(interrupted=stage))
     assert not (tmp_path / "run" / "embeddings" / "trained.json").exists()
     again = Stages()
-    found = train(tmp_path / "run", documents, again)
-    assert found is not None
-    assert contents(found) == contents(trained)
+    again_trained = train(tmp_path / "run", documents, again)
+    assert again_trained is not None
+    assert contents(again_trained) == contents(trained)
     if stage == "training clusters":
         assert set(again.names) == {stage}
 
@@ -266,10 +266,10 @@ def test_a_run_trains_its_clusters_and_its_model_needs_them_no_more(
     assert done.code == 0, done
     assert (folder / "iterations/000/metrics.json").read_bytes() == before
     texts = [document.text for document in bootstrap.read(rich / "validation.jsonl")]
-    found = [tagged.spans for tagged in bootstrap.load(folder).tag(texts)]
+    before = [tagged.spans for tagged in bootstrap.load(folder).tag(texts)]
     shutil.rmtree(folder / "embeddings")
-    assert [tagged.spans for tagged in bootstrap.load(folder).tag(texts)] == found
-    assert any(found)
+    assert [tagged.spans for tagged in bootstrap.load(folder).tag(texts)] == before
+    assert any(before)
 
 
 def test_a_run_with_too_few_words_goes_on_without_clusters(

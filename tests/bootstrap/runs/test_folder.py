@@ -308,25 +308,6 @@ def same(left: Batch, right: Batch) -> bool:
     )
 
 
-def test_what_was_selected_says_when_and_how_sure(
-    tmp_path: Path, selected: list[ChosenDocuments], close: Close
-) -> None:
-    run = begun(tmp_path / "run")
-    close(run, 0.5)
-    close(run, 0.6, selected=selected[1])
-    rows = pq.read_table(run.iteration(1).folder / "selected.parquet").to_pylist()
-    assert rows[0] == {
-        "id": "emoji",
-        "text": "Pac 😀 Ànna\u0301 \r\nVic",
-        "label": [{"start": 6, "end": 11, "label": "PERSON"}],
-        "group": "p1",
-        "iteration": 1,
-        "confidence": 0.85,
-        "open": [],
-    }
-    assert (rows[1]["label"], rows[1]["group"], rows[1]["iteration"]) == ([], None, 1)
-
-
 # Metrics
 
 
@@ -338,19 +319,3 @@ def test_other_metrics_are_refused_in_one_line(tmp_path: Path, close: Close) -> 
     with pytest.raises(RunError) as refusal:
         rewrite_manifests(run.folder)
     assert str(refusal.value) == (f"{path} is not a metrics file: some keys are missing or unknown")
-
-
-def test_what_is_no_run_has_no_metrics(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(RunError, match="is not the folder of a run"):
-            Run(folder).metrics()
-
-
-@pytest.mark.parametrize("name", ["iterations/000/metrics.json", "data.parquet"])
-def test_a_damaged_file_of_a_run_is_named(tmp_path: Path, name: str, close: Close) -> None:
-    run = begun(tmp_path / "run")
-    close(run, 0.5)
-    path = run.folder / name
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(InputError, match=f"{name} is (damaged|not JSON)"):
-        (run.data if name == "data.parquet" else run.metrics)()

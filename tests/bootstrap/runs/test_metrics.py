@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from bootstrap.runs.metrics import (
     IterationMetrics,
     beyond_tolerance,
-    flat_row,
 )
 from bootstrap.runs.observer import halves
 from corpus.batch import make_batch
@@ -80,31 +79,6 @@ def test_the_refusal_says_what_is_wrong(
         IterationMetrics.from_dict(change(make_metrics().to_dict()))
 
 
-@given(
-    st.recursive(
-        st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.lists(st.integers())),
-        lambda inner: st.dictionaries(st.text(st.characters(exclude_characters="_")), inner),
-    ).filter(lambda value: isinstance(value, dict))
-)
-def test_a_row_has_every_value_under_its_path(nested: Any) -> None:
-    def at(path: list[str]) -> Any:
-        value = nested
-        for name in path:
-            value = value[name]
-        return value
-
-    row = flat_row(nested)
-    for name, value in row.items():
-        assert at(name.split("_")) is value
-
-    def leaves(value: Any) -> int:
-        if isinstance(value, dict):
-            return sum(map(leaves, value.values()))
-        return not isinstance(value, list)
-
-    assert len(row) == leaves(nested)
-
-
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), max_size=12))
 def test_a_patient_is_in_one_half_and_the_halves_are_all(
     drawn: list[tuple[str, bool, bool]],
@@ -112,8 +86,8 @@ def test_a_patient_is_in_one_half_and_the_halves_are_all(
     """A document has an entity or not, and it is found or not."""
     name = (Span(0, 4, "PERSON"),)
     gold = [Document(f"d{i}", "Anna", name * there, g) for i, (g, there, _) in enumerate(drawn)]
-    found = [Document(f"d{i}", "Anna", name * seen) for i, (_, _, seen) in enumerate(drawn)]
-    scores = score(gold, found)
+    predicted = [Document(f"d{i}", "Anna", name * seen) for i, (_, _, seen) in enumerate(drawn)]
+    scores = score(gold, predicted)
     counted = halves(make_batch(gold, labelled=True), scores)
     assert ConfusionCounts(*np.sum(counted, axis=0).tolist()) == scores.counts("ner")
     sides = {
@@ -121,7 +95,7 @@ def test_a_patient_is_in_one_half_and_the_halves_are_all(
     }
     for side in (0, 1):
         here = [place for place, (group, _, _) in enumerate(drawn) if sides[group] == side]
-        part = score([gold[place] for place in here], [found[place] for place in here])
+        part = score([gold[place] for place in here], [predicted[place] for place in here])
         assert counted[side] == part.counts("ner")
 
 

@@ -63,8 +63,8 @@ def test_counts_are_read_back_as_they_were(
 def test_the_counts_are_those_of_the_scores() -> None:
     text, person, place = "Anna Vic", Span(0, 4, "PERSON"), Span(5, 8, "PLACE")
     gold = [Document("a", text, (person, place), "p"), Document("b", text, (person,))]
-    found = [Document("a", text, (person,)), Document("b", text, (person, place))]
-    scores = score(gold, found)
+    predicted = [Document("a", text, (person,)), Document("b", text, (person, place))]
+    scores = score(gold, predicted)
     counts = DocumentCounts.from_scores(make_batch(gold, labelled=True), scores)
     assert counts.classes["PLACE"].tolist() == [[0, 0, 1], [0, 1, 0]]
     assert counts.all_classes.tolist() == scores.measures["ner"].tolist()

@@ -14,6 +14,7 @@ from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.formats import write
 from corpus.scores import ConfusionCounts
+from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]
@@ -25,7 +26,7 @@ def test_notes(notes: MakeNotes, tmp_path_factory: pytest.TempPathFactory) -> Pa
     """Notes with texts that no note of the pool has."""
     path = tmp_path_factory.mktemp("test") / "test.jsonl"
     made = notes(150, 7, prefix="t")
-    write([Document(each.id, f"{each.text} .", each.spans) for each in made], path)
+    write([Document(note.id, f"{note.text} .", note.spans) for note in made], path)
     return path
 
 
@@ -51,8 +52,8 @@ def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(
         counts = run.test_counts(row.iteration)
         assert counts is not None
         assert counts.ids == tuple(note.id for note in gold)
-        found = ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())
-        assert found == scores.counts()
+        total = ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())
+        assert total == scores.counts()
 
 
 def test_the_run_is_the_same_without_test_notes(
@@ -91,8 +92,8 @@ def test_texts_and_patients_of_test_are_never_selected(
     project: Path, tmp_path: Path, command: Command
 ) -> None:
     pool = [
-        Document(each.id, each.text, (), f"p{number % 50}")
-        for number, each in enumerate(bootstrap.read(project / "unlabeled.jsonl"))
+        Document(note.id, note.text, (), f"p{number % 50}")
+        for number, note in enumerate(bootstrap.read(project / "unlabeled.jsonl"))
     ]
     write(pool, tmp_path / "unlabeled.jsonl")
     first = pool[0]
@@ -108,9 +109,9 @@ def test_texts_and_patients_of_test_are_never_selected(
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     assert done.code == 0, done
     selected = Run(tmp_path / "run").iteration(1).folder / "selected.parquet"
-    found = list(bootstrap.read(selected))
-    assert found
-    assert not [each for each in found if each.text == first.text or each.group == "p7"]
+    chosen = list(bootstrap.read(selected))
+    assert chosen
+    assert not [note for note in chosen if note.text == first.text or note.group == "p7"]
     assert "notes held out because a validation or test note has the same text" in done.err
 
 
@@ -124,9 +125,7 @@ def test_test_notes_with_an_id_twice_or_without_entities_are_refused(
     ):
         write(documents, tmp_path / f"{name}.jsonl")
         arguments = ("--set", f"data.test={tmp_path / name}.jsonl", "--out", tmp_path / "run")
-        done = command("run", project / "config.toml", *arguments)
-        assert done.code == 2
-        assert expected in done.err
+        assert expected in refusal(command, "run", project / "config.toml", *arguments)
         assert not (tmp_path / "run").exists()
         checked = command("check", project / "config.toml", *arguments[:2])
         assert checked.code == 2
