@@ -117,7 +117,7 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
     check_resources(plan)
     problems = problems_for(plan.data)
     splits = read_splits(plan, problems)
-    documents = experiment.documents_folder
+    documents = experiment.documents_folder.absolute()
     earlier = Path(experiment.plan()["documents"]) if experiment.has_begun() else documents
     planner = _Planner(plan, experiment, DocumentFiles(documents, plan, splits), earlier)
     runs = tuple(
@@ -148,9 +148,7 @@ class _Planner:
         configuration = configuration_of(self.plan, variant, files, random_state)
         self._check_budget(variant, split, configuration)
         if run.has_begun():
-            documents = self.experiment.documents_folder.absolute()
-            if self.earlier != documents:
-                rename_files(run, self.earlier, documents)
+            rename_files(run, self.earlier, self.experiment.documents_folder.absolute())
             refuse_other_configuration(run, configuration)
         return PlannedRun(variant, split, run, configuration)
 
@@ -159,10 +157,8 @@ class _Planner:
         own_gold = "gold" in variant.tables.get("active", {})
         if configuration.active is None or variant.seed is None or own_gold:
             return
-        least, most = (
-            variant.seed.documents + variant.seed.others,
-            self.files.number_of_units(split),
-        )
+        least = variant.seed.documents + variant.seed.others
+        most = self.files.number_of_units(split)
         if not least < configuration.active.budget <= most:
             raise ConfigurationError(
                 f"{self.plan.source.file}: [active] budget = {configuration.active.budget:,} "

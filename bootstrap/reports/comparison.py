@@ -80,7 +80,7 @@ class RunResult:
     @property
     def counts(self) -> ConfusionCounts:
         """Strict entities of the selected iteration in all documents."""
-        return total_of(self.tested)
+        return self.tested.total
 
     @property
     def f1(self) -> float:
@@ -119,11 +119,6 @@ def best_points(points: Iterable[Point], axis: str) -> list[Point]:
         if place not in best or point.validation_f1 > best[place].validation_f1:
             best[place] = point
     return [best[place] for place in sorted(best)]
-
-
-def total_of(counts: DocumentCounts) -> ConfusionCounts:
-    """Return the counts of all classes in all documents."""
-    return ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())
 
 
 def by_variant(results: Iterable[RunResult]) -> dict[str, list[RunResult]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bootstrap.reports.comparison import Point, RunResult, total_of
+from bootstrap.reports.comparison import Point, RunResult
 from bootstrap.reports.estimates import ScoreEstimates, estimate_scores
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, f1_of
@@ -155,7 +155,7 @@ class RunRecord:
 
     def _points(self, counts: Mapping[int, DocumentCounts]) -> tuple[Point, ...]:
         return tuple(
-            Point(row.iteration, row.human_documents, row.human_tokens, total_of(scored), row.f1)
+            Point(row.iteration, row.human_documents, row.human_tokens, scored.total, row.f1)
             for row in self.rows
             if (scored := counts.get(row.iteration))
         )

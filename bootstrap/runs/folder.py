@@ -341,7 +341,7 @@ class Run:
     def test_scores(self, iteration: int) -> ConfusionCounts | None:
         """Sum the counts of an iteration in all test documents, if it has any."""
         counts = self.test_counts(iteration)
-        return ConfusionCounts(*counts.all_classes.sum(axis=0).tolist()) if counts else None
+        return counts.total if counts else None
 
     def _counts(self, iteration: int, name: str) -> DocumentCounts | None:
         path = self.iteration(iteration).file(name)

@@ -196,6 +196,11 @@ class DocumentCounts:
         return sum(self.classes.values(), np.zeros((len(self.ids), len(_COUNTS)), np.int64))
 
     @property
+    def total(self) -> ConfusionCounts:
+        """The counts of all classes in all documents."""
+        return ConfusionCounts(*self.all_classes.sum(axis=0).tolist())
+
+    @property
     def units(self) -> npt.NDArray[np.int64]:
         """The number of each document's patient, or of the document where none is known."""
         return number_patients(self.groups, self.ids)

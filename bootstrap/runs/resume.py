@@ -17,6 +17,7 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.data.preparation import fingerprint
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
+from corpus.errors import shown
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
 from corpus.storage.fields import flattened
 from corpus.storage.tables import table_bytes
@@ -146,6 +147,8 @@ def rename_files(run: Run, before: Path, now: Path) -> None:
             return str(now / Path(value).relative_to(before))
         return value
 
+    if before == now:
+        return
     table = run.data()
     files = pa.array(map(renamed, table["file"].to_pylist()), pa.string())
     column = table.schema.get_field_index("file")
@@ -172,7 +175,14 @@ def _may_change(name: str, before: Any) -> bool:
     return name in ("data.conflicts", "data.invalid") and before == "stop"
 
 
-def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: str = "run") -> None:
+def refuse_other_data(
+    folder: Path,
+    before: pa.Table,
+    now: pa.Table,
+    *,
+    what: str = "run",
+    remedy: str = "resume it with the same files, or name another folder with --out",
+) -> None:
     """Check that files have not changed since a run was started.
 
     Parameters
@@ -181,8 +191,8 @@ def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: st
         The folder of the run.
     before, now : pyarrow.Table
         From `bootstrap.data.preparation.fingerprint`.
-    what : str
-        What was started.
+    what, remedy : str
+        What was started, and what to do, for the message.
 
     Raises
     ------
@@ -198,6 +208,6 @@ def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: st
         if old != new:
             change = "is gone" if new is None else "is new" if old is None else "has changed"
             raise RunError(
-                f"{folder}: {split} file {file} {change} since the {what} was started; resume it "
-                "with the same files, or name another folder with --out"
+                f"{shown(folder)}: {split} file {shown(file)} {change} since the {what} was "
+                f"started; {remedy}"
             )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+import pyarrow.compute as pc
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.preparation import fingerprint
@@ -18,6 +19,7 @@ from bootstrap.reports.parts.scores import iteration_names
 from bootstrap.reports.tables import Cell, Column, Table, columns
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
+from bootstrap.runs.resume import refuse_other_data
 from corpus.error_analysis import ERROR_KINDS, EntityError
 from corpus.errors import shown
 
@@ -197,17 +199,10 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
 def _validation_texts(run: Run) -> Mapping[str, str]:
     """Read the texts of the validation documents, whose files must not have changed, by id."""
     configuration = load_configuration(run.config_file)
-    before, now = (
-        {row["file"]: row["blake2b"] for row in table.to_pylist() if row["split"] == _SPLIT}
-        for table in (run.data(), fingerprint(configuration.data, splits=(_SPLIT,)))
-    )
-    for file in {**before, **now}:
-        if before.get(file) != now.get(file):
-            raise RunError(
-                f"{shown(run.folder)}: validation file {shown(file)} has changed since the run was "
-                "started, so that its text is not that of the errors; restore it, or leave out "
-                "--show-text"
-            )
+    recorded = run.data().filter(pc.field("split") == _SPLIT)
+    now = fingerprint(configuration.data, splits=(_SPLIT,))
+    remedy = "its text is not that of the errors; restore it, or leave out --show-text"
+    refuse_other_data(run.folder, recorded, now, remedy=remedy)
     notes = read_labelled(configuration.data, _SPLIT, configuration.labels)
     return {document.id: document.text for document in notes.documents}
 
