@@ -70,11 +70,11 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)
             tagger._annotators = self._annotators
-            tagger._resources = self._resources.with_clusters(clusters.only([name]))
+            tagger._resources = self._resources.with_clusters(clusters.only(name))
             return tagger._fit(part, warm_start, part_progress)
 
         name, part_progress = _best_clustering(clusters.names, train, fit, rng, progress)
-        self._resources = self._resources.with_clusters(clusters.only([name]))
+        self._resources = self._resources.with_clusters(clusters.only(name))
         self._fit(train, warm_start, part_progress)
         assert self.training is not None
         self.training = replace(self.training, clustering=name)

@@ -144,19 +144,13 @@ class WordClusters:
             for column, name in enumerate(table.names)
         }
 
-    def only(self, names: Iterable[str]) -> WordClusters:
-        """Return the clusterings of some names."""
-        wanted, tables = set(names), []
-        for table in self.tables:
-            columns = [column for column, name in enumerate(table.names) if name in wanted]
-            if columns:
-                taken = tuple(table.names[column] for column in columns)
-                words, clusters = table.table, table.table[_CLUSTERS][:, columns]
-                words = KeyedTable(
-                    words.hashes, {_CLUSTERS: clusters}, patients=words.patients, key=words.key
-                )
-                tables.append(ClusterTable(taken, table.normalisation, words))
-        return WordClusters(tables)
+    def only(self, name: str) -> WordClusters:
+        """Return the clustering of a name."""
+        (table,) = (table for table in self.tables if name in table.names)
+        clusters = table.table[_CLUSTERS][:, [table.names.index(name)]]
+        return WordClusters(
+            [replace(table, names=(name,), table=table.table.with_columns({_CLUSTERS: clusters}))]
+        )
 
     @property
     def size(self) -> int:
@@ -184,26 +178,6 @@ class WordClusters:
         for table in self.tables:
             known |= table.rows(types) != ABSENT
         return known
-
-    def covered(self, types: Sequence[str], counts: npt.NDArray[np.int64]) -> dict[str, int]:
-        """Count the tokens that have a cluster.
-
-        Parameters
-        ----------
-        types : sequence of str
-            Word types.
-        counts : ndarray of int64
-            The number of tokens of each word type.
-
-        Returns
-        -------
-        dict of str to int
-            The number of covered tokens, by the name of the embedding.
-        """
-        return {
-            table.names[0].rpartition("-k")[0]: int(counts[table.rows(types) != ABSENT].sum())
-            for table in self.tables
-        }
 
     def with_nonzero_weights(self, hashes: Hashes, key: int = 0) -> WordClusters:
         """Return the clusterings without words whose clusters have no weight.

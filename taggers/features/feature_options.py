@@ -202,7 +202,7 @@ def _coverage(clusters: WordClusters) -> Coverage:
 
     def count(batch: Batch) -> int:
         counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary)).astype(np.int64)
-        return sum(clusters.covered(batch.vocabulary, counts).values())
+        return int(counts[clusters.having(batch.vocabulary)].sum())
 
     return vector_coverage(f"a cluster in {embedding}", count)
 

@@ -169,7 +169,7 @@ def test_some_clusterings_are_read_by_their_names(folder: Path) -> None:
     assert clusters.features()["lower-w5-k8"](words) == ["7", "5"]
     both = WordClusters.read(folder)
     assert both.names == ("digits-w1-k2", "lower-w5-k2", "lower-w5-k8")
-    assert both.only(["lower-w5-k8"]).features()["lower-w5-k8"](words) == ["7", "5"]
+    assert both.only("lower-w5-k8").features()["lower-w5-k8"](words) == ["7", "5"]
 
 
 def test_clusterings_that_are_not_there_are_an_error(
@@ -180,12 +180,6 @@ def test_clusterings_that_are_not_there_are_an_error(
     make_embedding(tmp_path / "e", {"a": [1.0]})
     with pytest.raises(InputError, match="no clusters yet: run bootstrap cluster"):
         WordClusters.read(tmp_path / "e")
-
-
-def test_covered_tokens_are_counted_by_embedding(folder: Path) -> None:
-    clusters = WordClusters.read(folder)
-    covered = clusters.covered(["Anna", "13", "casa"], np.array([5, 2, 9]))
-    assert covered == {"digits-w1": 2, "lower-w5": 5}
 
 
 @settings(max_examples=30)
