@@ -270,7 +270,7 @@ class Launch:
 
     def members(self, process: subprocess.Popen[str]) -> dict[int, str]:
         """Return the command lines of all living processes that a command started, by their ids."""
-        found = {}
+        commands = {}
         for folder in Path("/proc").iterdir():
             if not folder.name.isdecimal():
                 continue
@@ -280,8 +280,8 @@ class Launch:
             except OSError:  # it ended meanwhile
                 continue
             if int(numbers[2]) == process.pid and state not in "ZX":
-                found[int(folder.name)] = line
-        return found
+                commands[int(folder.name)] = line
+        return commands
 
 
 @pytest.fixture(scope="session")
@@ -291,25 +291,25 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
 
 
 def _contents(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = {}
+    content: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if name[0] == "." and name != ".lock":
             continue  # written beside, by a run that was killed before it could rename it
         if path.is_symlink():
-            found[name] = str(path.readlink())
+            content[name] = str(path.readlink())
         elif path.name == "metrics.json":
             metrics = json.loads(path.read_text(encoding="utf-8"))
-            found[name] = {**metrics, "seconds": sorted(metrics["seconds"]), "digest": ""}
+            content[name] = {**metrics, "seconds": sorted(metrics["seconds"]), "digest": ""}
         elif path.name == "metrics.parquet":
             table = pq.read_table(path)
             timed = [column for column in table.column_names if column.startswith("seconds")]
-            found[name] = (timed, table.drop_columns(timed).to_pylist())
+            content[name] = (timed, table.drop_columns(timed).to_pylist())
         elif path.name == "report.html":
-            found[name] = "it tells seconds too"
+            content[name] = "it tells seconds too"
         elif path.is_file():
-            found[name] = path.read_bytes()
-    return found
+            content[name] = path.read_bytes()
+    return content
 
 
 @pytest.fixture(scope="session")

@@ -92,7 +92,7 @@ def test_each_normalisation_and_window_gets_an_embedding(
     folder = tmp_path / "e"
     done = command("embed", "train", pool, "-o", folder, "--window", "1,3", *QUICK)
     assert done.code == 0, done
-    names = [each.name for each in find_embeddings(folder)]
+    names = [embedding.name for embedding in find_embeddings(folder)]
     assert names == sorted(f"{n}-w{w}" for n in ("none", "lower", "unaccented") for w in (1, 3))
     for name in names:
         assert name in done.out

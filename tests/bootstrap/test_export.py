@@ -152,24 +152,24 @@ def content(folder: Path) -> bytes:
 def forms(word: str) -> set[str]:
     """Return the spellings of a word that could be in a file, and its long parts."""
     spelled = {word, word.lower(), word.upper(), fold([word])[0]}
-    spelled |= {unicodedata.normalize("NFD", each) for each in spelled}
-    parts = {each[:length] for each in spelled for length in (9, 5)}
-    return spelled | parts | {each[-4:] for each in spelled}
+    spelled |= {unicodedata.normalize("NFD", form) for form in spelled}
+    parts = {form[:length] for form in spelled for length in (9, 5)}
+    return spelled | parts | {form[-4:] for form in spelled}
 
 
 def found_in(word: str, folder: Path) -> set[str]:
     """Return how a word is found in the files of a model: as text, or as a hash."""
-    data, found = content(folder), set()
+    data, traces = content(folder), set()
     for form in forms(word):
-        encodings = [form.encode(each) for each in ("utf-8", "utf-16-le", "utf-32-le")]
+        encodings = [form.encode(encoding) for encoding in ("utf-8", "utf-16-le", "utf-32-le")]
         encodings.append(json.dumps(form)[1:-1].encode())
-        if any(each in data for each in encodings):
-            found.add(form)
+        if any(encoding in data for encoding in encodings):
+            traces.add(form)
     for name in ("form", "lower", "word", "folded", "prefix9", "header", "colon"):
         for form in (*spellings(fold([word])[0]), word, word[:9].lower()):
             if hash_values(name, [form]).tobytes() in data:
-                found.add(f"hash of {name}")
-    return found
+                traces.add(f"hash of {name}")
+    return traces
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -243,9 +243,13 @@ def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
         report = audit([tmp_path / "one"], [names], NOTES)
         confirmed = report.models[str(tmp_path / "one")]
         assert (confirmed.names.confirmed, confirmed.rare.confirmed) == (1, 0)
-    plain, keyed = (load_tagger(tmp_path / each).tag(train) for each in ("one", "two"))
+    plain, keyed = (
+        load_tagger(tmp_path / name_of_copy).tag(train) for name_of_copy in ("one", "two")
+    )
     assert plain.tags.tolist() == keyed.tags.tolist()
-    one, two = ((tmp_path / each / HASHES[name]).read_bytes() for each in ("one", "two"))
+    one, two = (
+        (tmp_path / target_name / HASHES[name]).read_bytes() for target_name in ("one", "two")
+    )
     assert one != two  # of another key each
 
 
@@ -312,7 +316,7 @@ def test_the_commands_say_what_they_did(
     model, out = models("crf"), tmp_path / "out"
     done = command("export", model, out, "--min-patients", 4, "--gold", tmp_path / "notes.jsonl")
     assert done.code == 0, done
-    before, after = (load_tagger(each).contents() for each in (model, out))  # type: ignore[attr-defined]
+    before, after = (load_tagger(folder).contents() for folder in (model, out))  # type: ignore[attr-defined]
     for part in ("feature values", "phrases", "words with a cluster"):
         assert f"{part}: {after[part]:,} of {before[part]:,} kept" in done.out
     assert "fewer than 4 patients was dropped" in done.out

@@ -41,8 +41,8 @@ def tagger(finished: Path) -> ParallelTagger:
 def expected(tagger: ParallelTagger, documents: list[Document]) -> list[Document]:
     """Tag documents as they are, all at once."""
     batch = make_batch(documents, labelled=False)
-    found = tagger.tag(batch)
-    return batch.with_tags(found.tags, found.labels).to_documents()
+    tagging = tagger.tag(batch)
+    return batch.with_tags(tagging.tags, tagging.labels).to_documents()
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +113,9 @@ def test_invisible_characters_change_no_span(
 ) -> None:
     plain = tag_documents(fresh, tagger, unit, "probability", propagate=["PERSON"])
     changed = [hidden(document, mark) for document in fresh]
-    found = tag_documents(changed, tagger, unit, "probability", propagate=["PERSON"])
+    tagged = tag_documents(changed, tagger, unit, "probability", propagate=["PERSON"])
     some = 0
-    for one, other in zip(plain, found, strict=True):
+    for one, other in zip(plain, tagged, strict=True):
         assert other.document == hidden(one.document, mark)
         assert other.confidence == one.confidence
         some += len(one.spans)
@@ -156,11 +156,11 @@ def test_units_are_put_together_at_the_offsets_of_the_source(
         for i in range(12)
     ]
     sources.insert(3, Document("empty", "", group="q"))
-    found = list(tag_documents(sources, tagger, unit, "probability"))
-    assert [item.document.text for item in found] == [source.text for source in sources]
-    assert [item.document.group for item in found] == [source.group for source in sources]
+    tagged = list(tag_documents(sources, tagger, unit, "probability"))
+    assert [item.document.text for item in tagged] == [source.text for source in sources]
+    assert [item.document.group for item in tagged] == [source.group for source in sources]
     total = 0
-    for source, item in zip(sources, found, strict=True):
+    for source, item in zip(sources, tagged, strict=True):
         pieces = split_document(source, unit, Problems())
         alone = expected(tagger, [piece for _, piece in pieces])
         spans = [
@@ -221,10 +221,10 @@ def test_notes_of_every_format_are_tagged(
     ours = {document.id: document for document in documents_at(out, format=name)}
     assert list(ours) == [document.id for document in documents_at(source, format=name)]
     for document in expected(tagger, fresh):
-        found = ours[document.id]
-        assert found.text == document.text
-        assert found.spans == (() if name == "text" else document.spans)
-        assert found.group == (document.group if name in ("jsonl", "parquet") else None)
+        ours_tagged = ours[document.id]
+        assert ours_tagged.text == document.text
+        assert ours_tagged.spans == (() if name == "text" else document.spans)
+        assert ours_tagged.group == (document.group if name in ("jsonl", "parquet") else None)
     spans = sum(len(document.spans) for document in ours.values())
     assert f"43 documents with {spans} spans are in {out}" in done.out
     lost = {
@@ -262,8 +262,8 @@ def test_confidence_of_spans_stands_beside_them_where_asked_for(
         assert "left out" not in done.out
     batch = make_batch(fresh, labelled=False)
     whole = tagger.tag(batch, detail="entity")
-    found = find_entities(whole.tags, batch.document_offsets, whole.labels)
-    truth = whole.entity_confidence(found).tolist()
+    entities = find_entities(whole.tags, batch.document_offsets, whole.labels)
+    truth = whole.entity_confidence(entities).tolist()
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     records = [json.loads(line) for line in lines]
     assert [sure for record in records for sure in record["span_confidences"]] == truth

@@ -174,7 +174,7 @@ def test_a_hybrid_round_selects_documents_that_nobody_has_annotated() -> None:
     loop = loop_options(iterations=3, patience=9)
     steps = list(learn(rounds_of(hybrid=True, budget=5), trained=trained, loop=loop))
     # In a round, the annotated documents are tried without pseudo-labels, too.
-    assert [ids(each) for each in trained] == [
+    assert [ids(batch) for batch in trained] == [
         ["s0"],
         ["s0", "u0", "u1", "u2", "u3"],
         ["s0", "u0", "u1"],
@@ -320,7 +320,7 @@ def test_agreement_compares_labels_and_not_their_numbers() -> None:
         left, right = rng.choice(3, (2, 40), p=[0.7, 0.2, 0.1]).astype(np.int16)
         previous = Tagging(left, LABELS, np.ones(1))
         tagging = Tagging(np.array([0, 2, 1], np.int16)[right], other, np.ones(1))
-        kappa = kappa_of(*(Model(UNUSED, object(), each, UNUSED) for each in (previous, tagging)))
+        kappa = kappa_of(*(Model(UNUSED, object(), tags, UNUSED) for tags in (previous, tagging)))
         assert kappa == pytest.approx(cohen_kappa_score(left, right))
         assert agreement(previous, tagging) == pytest.approx((left == right).mean())
     nothing = Tagging(np.zeros(0, np.int16), LABELS, np.ones(0))
@@ -353,7 +353,7 @@ def test_a_run_keeps_the_documents_of_its_rounds(
     tables = [pq.read_table(out / f"iterations/00{i}/queried.parquet").to_pylist() for i in (1, 2)]
     gold = {note.id: note for note in bootstrap.read(project / "gold.jsonl")}
     for row in (row for table in tables for row in table):
-        spans = tuple(Span(**each) for each in row["label"])
+        spans = tuple(Span(**span) for span in row["label"])
         assert (row["text"], spans) == (gold[row["id"]].text, gold[row["id"]].spans)
     assert not (out / "iterations/000/queried.parquet").exists()
     added = sum(len(row["text"].split()) for table in tables for row in table)
@@ -431,7 +431,7 @@ def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) ->
             "round": 100,
         },
     )
-    asked = [row for each in run.queried(["LOCATION", "PERSON"]) for row in ids(each.batch)]
+    asked = [row for round_ in run.queried(["LOCATION", "PERSON"]) for row in ids(round_.batch)]
     assert sorted(asked) == sorted(left)
 
 

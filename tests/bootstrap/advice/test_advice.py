@@ -151,11 +151,11 @@ def test_a_seed_is_judged_by_the_pool_as_well(
     def headed(documents: list[Document]) -> list[Document]:
         return [
             Document(
-                f"h{each.id}",
-                f"Nota: {each.text}",
-                tuple(Span(s.start + 6, s.end + 6, s.label) for s in each.spans),
+                f"h{document.id}",
+                f"Nota: {document.text}",
+                tuple(Span(s.start + 6, s.end + 6, s.label) for s in document.spans),
             )
-            for each in documents
+            for document in documents
         ]
 
     def advised(seed: list[Document], validation: list[Document]) -> Advice:
@@ -172,7 +172,7 @@ def test_a_seed_is_judged_by_the_pool_as_well(
     assert line.startswith("seed: its documents are of another kind")
     # Lists are advised all the same.
     assert biased.unused == advised(ours, theirs).unused
-    assert [each.list for each in biased.unused] == ["places-es"]
+    assert [unused.list for unused in biased.unused] == ["places-es"]
 
 
 def test_an_initial_model_is_advised_by_its_own_options(
@@ -189,7 +189,7 @@ def test_an_initial_model_is_advised_by_its_own_options(
     configuration = load_configuration(folder / "config.toml")
     data = read_notes(configuration.data, batch_size=600)
     tagger = load_tagger(Run(tmp_path / "run").best_model())
-    missed = [each.name for each in Run(tmp_path / "run").missed()]
+    missed = [row.name for row in Run(tmp_path / "run").missed()]
     assert advise(tagger, configuration.tagger, data, missed, batch_size=600).unused
     advice = read_advice(tmp_path / "run")
     assert advice is not None and advice.unused == advice.listed == ()
@@ -261,10 +261,10 @@ def test_classes_with_a_tenth_of_the_missed_entities_are_named() -> None:
         "PERSON": ConfusionCounts(40, 10, 60),
         "ZIP": ConfusionCounts(9, 0, 1),
     }
-    found = most_missed(classes)
-    assert [(each.name, each.share) for each in found] == [("PERSON", 0.6), ("DATE", 0.3)]
-    assert [each.name for each in most_missed(classes, most=1)] == ["PERSON"]
-    assert list(missed_lines(found)) == [
+    missed = most_missed(classes)
+    assert [(row.name, row.share) for row in missed] == [("PERSON", 0.6), ("DATE", 0.3)]
+    assert [row.name for row in most_missed(classes, most=1)] == ["PERSON"]
+    assert list(missed_lines(missed)) == [
         "PERSON: 60 missed entities, 60 % of all that are missed (recall 0.400, precision 0.800)",
         "DATE: 30 missed entities, 30 % of all that are missed (recall 0.032, precision 0.500)",
     ]

@@ -23,15 +23,15 @@ def test_they_are_chosen_one_after_the_other(
     """Compared with sets of words, document by document."""
     documents = [Document(str(i), " ".join(words)) for i, (words, _) in enumerate(drawn)]
     confidence = np.array([sure for _, sure in drawn])
-    found = uncertain_documents(make_batch(documents, labelled=False), confidence, number)
+    chosen = uncertain_documents(make_batch(documents, labelled=False), confidence, number)
     sets = [
         {word.lower().translate(dict.fromkeys(range(48, 58), "0")) for word in words}
         for words, _ in drawn
     ]
     expected: list[int] = []
-    sure = sorted(each for words, each in drawn if words)
+    sure = sorted(value for words, value in drawn if words)
     if not sure or np.median(sure) == sure[0]:
-        assert not len(found)
+        assert not len(chosen)
         return
     for place in sorted(range(len(drawn)), key=lambda i: (drawn[i][1], i)):
         alike = (
@@ -40,7 +40,7 @@ def test_they_are_chosen_one_after_the_other(
         )
         if sets[place] and len(expected) < number and not any(alike):
             expected.append(place)
-    assert found.tolist() == expected
+    assert chosen.tolist() == expected
 
 
 def test_near_duplicates_are_left_out() -> None:
@@ -53,8 +53,8 @@ def test_near_duplicates_are_left_out() -> None:
     )
     documents = [Document(str(i), text) for i, text in enumerate(names)]
     batch = make_batch(documents, labelled=False)
-    found = uncertain_documents(batch, np.array([0.2, 0.1, 0.4, 0.3, 0.9]), 50)
-    assert found.tolist() == [1, 3, 4]
+    chosen = uncertain_documents(batch, np.array([0.2, 0.1, 0.4, 0.3, 0.9]), 50)
+    assert chosen.tolist() == [1, 3, 4]
 
 
 def test_a_model_that_is_equally_sure_of_most_proposes_none() -> None:

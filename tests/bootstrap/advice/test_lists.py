@@ -30,12 +30,12 @@ def batch() -> Batch:
     return make_batch([*inside, *(note(f"o{i}", f"Qwrt{i}") for i in range(60))], labelled=True)
 
 
-def tagging(batch: Batch, found: Callable[[int], bool]) -> Tagging:
+def tagging(batch: Batch, is_found: Callable[[int], bool]) -> Tagging:
     """Tag the entities of some documents, with labels in an order of their own."""
     labels = ("O", *bio_labels(["AGE", "PLACE"])[1:])
     tags = np.where(batch.tags > 0, batch.tags + labels.index("B-PLACE") - 1, 0)
     rows = np.repeat(np.arange(len(batch)), batch.lengths)
-    kept = np.array([found(row) for row in range(len(batch))])[rows]
+    kept = np.array([is_found(row) for row in range(len(batch))])[rows]
     return Tagging(np.where(kept, tags, 0).astype(np.int16), labels, np.ones(len(batch)))
 
 
@@ -62,11 +62,11 @@ def test_an_entity_is_found_if_its_tokens_and_its_class_are(batch: Batch) -> Non
 def test_a_list_that_helps_should_have_more_entities(batch: Batch, places: str) -> None:
     options = plain(CRFOptions, phrases=(places,))
     recall = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row < 36 or row % 3 == 0))
-    (found,) = listed_recall(recall, options)
+    (row,) = listed_recall(recall, options)
     outside = sum(row % 3 == 0 for row in range(40, 100)) / 60
     listed = sum(row < 36 or row % 3 == 0 for row in range(40)) / 40
-    assert (found.name, found.share) == ("PLACE", 0.4)
-    assert (found.listed, found.others) == (listed, outside)
+    assert (row.name, row.share) == ("PLACE", 0.4)
+    assert (row.listed, row.others) == (listed, outside)
     # It does not help, or there is none, or it has all that there are.
     alike = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row % 3 == 0))
     assert listed_recall(alike, options) == []
@@ -86,9 +86,9 @@ def test_a_builtin_list_with_missed_entities_is_named() -> None:
     names = [*(towns[i % 4] for i in range(60)), *(f"Qwrt{i}" for i in range(60))]
     batch = make_batch([note(f"n{i}", name) for i, name in enumerate(names)], labelled=True)
     nothing = EntityRecall.from_tagging(batch, tagging(batch, lambda row: False))
-    (found,) = unused_lists(nothing, plain(CRFOptions), ["PLACE"])
-    assert (found.option, found.list, found.name) == ("phrases", "places-es", "PLACE")
-    assert (found.missed, found.share) == (120, 0.5)
+    (unused,) = unused_lists(nothing, plain(CRFOptions), ["PLACE"])
+    assert (unused.option, unused.list, unused.name) == ("phrases", "places-es", "PLACE")
+    assert (unused.missed, unused.share) == (120, 0.5)
     # What is found already, named already, or no option, is not named.
     known = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row < 60))
     assert unused_lists(known, plain(CRFOptions), ["PLACE"]) == []

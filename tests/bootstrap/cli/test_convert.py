@@ -74,5 +74,7 @@ def test_columns_that_are_not_kept_are_counted_and_named(
     arguments = ("convert", source) if name == "convert" else ("tag", finished, source)
     done = command(*arguments, tmp_path / "out.jsonl")
     line = "left out, columns or keys that are not part of a note: "
-    found = "age (1), confidence (8), ward (8)" if suffix == "jsonl" else "confidence (7), ward (7)"
-    assert (done.code, done.out.splitlines()[-1]) == (0, f"{line}{found}")
+    columns = (
+        "age (1), confidence (8), ward (8)" if suffix == "jsonl" else "confidence (7), ward (7)"
+    )
+    assert (done.code, done.out.splitlines()[-1]) == (0, f"{line}{columns}")

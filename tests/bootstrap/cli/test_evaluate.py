@@ -34,13 +34,13 @@ def judged(tmp_path: Path) -> tuple[Path, Path]:
         Document("b", "Pere", (Span(0, 4, "PERSON"),)),
         Document("c", "sin fiebre"),
     ]
-    found = [
+    predicted = [
         Document("a", text, (Span(4, 8, "PERSON"), Span(9, 13, "PERSON"), Span(17, 20, "PERSON"))),
         Document("c", "sin fiebre"),
         Document("d", "nueva", (Span(0, 5, "AGE"),)),
     ]
     write(gold, tmp_path / "gold.jsonl")
-    write(found, tmp_path / "found.jsonl")
+    write(predicted, tmp_path / "found.jsonl")
     return tmp_path / "gold.jsonl", tmp_path / "found.jsonl"
 
 
@@ -158,16 +158,16 @@ def test_labels_are_renamed_and_dropped_as_in_a_run(
     done = command("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--labels", labels)
     assert done.code == 0
     assert "left out, spans of labels that are not in [labels]: EDAD (1)" in done.out
-    (found,) = documents_at(tmp_path / "out.jsonl")
-    assert found.spans == (Span(0, 4, "PERSON"), Span(10, 14, "PERSON"))
+    (converted,) = documents_at(tmp_path / "out.jsonl")
+    assert converted.spans == (Span(0, 4, "PERSON"), Span(10, 14, "PERSON"))
 
 
 def test_gold_labels_are_renamed_to_the_classes_that_were_predicted(
     labels: Path, tmp_path: Path, command: Command
 ) -> None:
     write([NAMED], tmp_path / "gold.jsonl")
-    found = (Span(0, 4, "PERSON"), Span(5, 7, "LOCATION"))
-    write([replace(NAMED, spans=found)], tmp_path / "found.jsonl")
+    predicted = (Span(0, 4, "PERSON"), Span(5, 7, "LOCATION"))
+    write([replace(NAMED, spans=predicted)], tmp_path / "found.jsonl")
     figures = tmp_path / "figures.json"
     sides = (tmp_path / "gold.jsonl", tmp_path / "found.jsonl")
     done = command("evaluate", *sides, "--labels", labels, "--json", figures)

@@ -128,8 +128,8 @@ def test_builtin_lists_are_named_in_place_of_files(
     command("gazetteer", "import", files / "women.csv", "--class", "given_name", "-o", own)
     assert command("gazetteer", "merge", CENSUS, own, "-o", out).code == 0
     census, merged = (
-        {(row["term"], row["class"]): row["count"] for row in each.table().to_pylist()}
-        for each in (read_gazetteer(CENSUS), Gazetteer.load(out))
+        {(row["term"], row["class"]): row["count"] for row in gazetteer.table().to_pylist()}
+        for gazetteer in (read_gazetteer(CENSUS), Gazetteer.load(out))
     )
     added = {("maria jose", "given_name"): 20, ("angel", "given_name"): 2}
     assert merged == census | {name: census[name] + count for name, count in added.items()}

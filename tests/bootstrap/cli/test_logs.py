@@ -69,9 +69,9 @@ def test_the_log_file_has_a_json_object_per_message(
         assert row.keys() - {"fields"} == {"time", "level", "logger", "message", "command"}
         assert row["command"] == "show"
         assert before <= datetime.fromisoformat(row["time"]) <= datetime.now(UTC)
-    found = [(row["level"], row["message"]) for row in rows if row["logger"] == "taggers.base"]
+    logged = [(row["level"], row["message"]) for row in rows if row["logger"] == "taggers.base"]
     levels = ["DEBUG", "INFO", "WARNING"][0 if "--verbose" in verbosity else 1 :]
-    assert found == [(level, f"{level} of taggers.base") for level in levels]
+    assert logged == [(level, f"{level} of taggers.base") for level in levels]
     assert "gensim" not in path.read_text()
     assert [row["message"] for row in (rows[0], rows[-1])] == ["command started", "command ended"]
     assert rows[-1]["fields"] == {"code": 0}

@@ -57,7 +57,7 @@ def test_a_run_keeps_the_phrases_that_it_was_begun_with(
     models = [json.loads(path.read_text()) for path in (tmp_path / "run").rglob("model.json")]
     kept = [model["annotators"]["phrases"]["phrases"] for model in models]
     assert kept
-    assert all(each == {"TOWN": "girona\nvic\nclot\nreus"} for each in kept)
+    assert all(phrases == {"TOWN": "girona\nvic\nclot\nreus"} for phrases in kept)
 
 
 @pytest.mark.parametrize("content", [None, b"term,class\nvic,TOWN\n"])

@@ -149,14 +149,14 @@ def test_tagging_says_nothing_and_writes_in_private(
 def test_scores_and_conversions_say_nothing_of_it(
     secret: Secret, tmp_path: Path, command: Command
 ) -> None:
-    gold, found = secret.folder / "validation.jsonl", secret.folder / "seed.jsonl"
+    gold, other = secret.folder / "validation.jsonl", secret.folder / "seed.jsonl"
     figures = tmp_path / "figures.json"
     done = command("evaluate", gold, gold, "--json", figures)
     assert done.code == 0
     assert SECRET not in done.all + figures.read_text()
     assert stat.S_IMODE(figures.stat().st_mode) == 0o600
     for name in ("a", "a.parquet", "a.jsonl"):
-        done = command("convert", found, tmp_path / name)
+        done = command("convert", other, tmp_path / name)
         assert done.code == 0
         assert SECRET not in done.all
 

@@ -40,10 +40,10 @@ else:
 """
 
 
-def wait_for(found: Callable[[], object]) -> None:
+def wait_for(is_there: Callable[[], object]) -> None:
     """Wait until something is there."""
     for _ in range(6000):
-        if found():
+        if is_there():
             return
         time.sleep(0.01)
     raise AssertionError("it is not there after a minute")

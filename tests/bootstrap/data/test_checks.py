@@ -87,32 +87,34 @@ def test_counts_in_parts(
 
 
 def test_nothing_to_warn_of(configured: Callable[..., Configuration]) -> None:
-    found = configured(
+    configuration = configured(
         many(30, prefix="s"), many(30, prefix="v"), many(5, prefix="u"), "loop.batch=5"
     )
-    assert check(found)[1] == []
+    assert check(configuration)[1] == []
 
 
 def test_names_the_unusual_characters_of_a_split(
     configured: Callable[..., Configuration], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = {"a": ("Pere Pu\xadig", []), "b": ("P\xadere", []), "c": ("Ｐere", []), "d": ("Vic", [])}
-    found = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
+    configuration = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
     expected = [
         "unlabeled: invisible characters in 2 of 4 notes",
         "unlabeled: unusual forms of letters, digits and signs in 1 of 4 notes",
     ]
-    assert check(found)[1] == expected
+    assert check(configuration)[1] == expected
     monkeypatch.setattr("bootstrap.data.checks._CHUNK", 1)
-    assert check(found)[1] == expected
+    assert check(configuration)[1] == expected
 
 
 def test_finds_copies_with_invisible_characters(
     configured: Callable[..., Configuration],
 ) -> None:
     pool = {"a": ("Anna\xad v\u200b 1", []), "b": ("Vic", [])}
-    found = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
-    assert check(found)[1][0] == "texts of validation that are also in unlabeled: 1; left out"
+    configuration = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
+    assert (
+        check(configuration)[1][0] == "texts of validation that are also in unlabeled: 1; left out"
+    )
 
 
 def test_warns_of_rare_classes_and_of_those_on_one_side(
@@ -120,8 +122,8 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
 ) -> None:
     seed = many(29, "PERSON", "s") | many(30, "LOCATION", "t") | many(40, "AGE", "x")
     validation = many(30, "PERSON", "v") | many(30, "LOCATION", "w") | many(2, "DATE", "y")
-    found = check(configured(seed, validation, many(1), "loop.batch=1"))[1]
-    assert found == [
+    lines = check(configured(seed, validation, many(1), "loop.batch=1"))[1]
+    assert lines == [
         "seed: only 29 PERSON entities; scores on fewer than 30 are unreliable",
         "validation: only 2 DATE entities; scores on fewer than 30 are unreliable",
         "DATE is in validation and not in the seed: it cannot be learned, so all its entities are "
@@ -131,8 +133,8 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
 
 
 def test_warns_of_a_split_without_entities(configured: Callable[..., Configuration]) -> None:
-    found = check(configured({"a": ("hola", [])}, many(30), many(1), "loop.batch=1"))[1]
-    assert found[0] == "seed: no entities; a run will not start"
+    lines = check(configured({"a": ("hola", [])}, many(30), many(1), "loop.batch=1"))[1]
+    assert lines[0] == "seed: no entities; a run will not start"
 
 
 def test_warns_of_texts_and_patients_on_two_sides(
@@ -144,8 +146,8 @@ def test_warns_of_texts_and_patients_on_two_sides(
     seed = grouped(many(30, prefix="s"), "p1")
     validation = grouped(many(30, prefix="v"), "p2") | {"same": seed["s4"]}
     unlabeled = grouped(many(6, prefix="u"), "p2") | {"t": ("Anna s 1", []), "u": ("Anna v 2", [])}
-    found = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
-    assert found == [
+    lines = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
+    assert lines == [
         "texts of seed that are also in validation: 1",
         "patients (groups) both in seed and in validation: 1; scores are optimistic",
         "texts of seed that are also in unlabeled: 1",
@@ -173,12 +175,12 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
         "text": (None, []),
     }
     validation = many(30, prefix="v") | many(30, "LOCATION", "w")
-    reports, found = check(configured(seed, validation, many(1), "loop.batch=1"))
+    reports, lines = check(configured(seed, validation, many(1), "loop.batch=1"))
     report = reports["seed"]
     assert report.documents == 34
     counts = (report.problems.conflicting, report.unusable, report.unreadable)
     assert counts == (1, 2, 1)
-    text = "\n".join(found)
+    text = "\n".join(lines)
     assert "seed: annotations that do not align with tokens: 1" in text
     assert "document misaligned: 0-4 (PERSON), widened to whole tokens" in text
     assert "seed: overlapping annotations: 1" in text
@@ -190,7 +192,7 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
         "seed: a run stops at the first of these 1 texts and 2 annotations that cannot be used; "
         '[data] invalid = "skip" leaves them out',
     ]
-    assert found[-2:] == stops
+    assert lines[-2:] == stops
     # Where the user chose otherwise, a run does not stop.
     for settings, expected in (
         (["data.conflicts=longest"], stops[1:]),

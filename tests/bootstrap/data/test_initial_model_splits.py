@@ -68,14 +68,14 @@ def checked(configuration: Configuration) -> tuple[dict[str, SplitReport], list[
     coverages, data = configuration.check(), configuration.data
     reports = check_notes(data, configuration.labels, coverages)
     assert configuration.initial_model is not None
-    found = warnings(
+    lines = warnings(
         reports,
         data,
         batch_size=configuration.loop.batch,
         classes=configuration.initial_model.classes,
         coverages=coverages,
     )
-    return reports, list(found)
+    return reports, list(lines)
 
 
 # Documents
@@ -116,13 +116,13 @@ def test_proportions_can_be_given_of_the_class_of_the_start(configure: Configure
 
 
 def test_dictionaries_and_counts_have_a_fingerprint(configure: Configure, files: Path) -> None:
-    def found(configuration: Configuration) -> list[tuple[str, str]]:
+    def files_of(configuration: Configuration) -> list[tuple[str, str]]:
         rows = fingerprinted(configuration)
         assert all(len(row["blake2b"]) == 32 and row["bytes"] for row in rows)
         return [(row["split"], Path(row["file"]).name) for row in rows]
 
     notes = [("validation", "validation.jsonl"), ("unlabeled", "unlabeled.jsonl")]
-    assert found(configure(names='["census-es"]')) == notes
+    assert files_of(configure(names='["census-es"]')) == notes
     whole = configure(
         'not_names = ["nouns.parquet"]\ncounts = "words.parquet"',
         '[tagger]\nnames = ["census-es", "names.parquet"]',
@@ -134,7 +134,7 @@ def test_dictionaries_and_counts_have_a_fingerprint(configure: Configure, files:
         ("initial_model.counts", "words.parquet"),
         ("initial_model.not_names", "nouns.parquet"),
     ]
-    assert found(whole) == [*notes, *expected]
+    assert files_of(whole) == [*notes, *expected]
     before = fingerprinted(whole)
     (files / "nouns.parquet").write_bytes(b"other")
     changed = [row["file"] for row in fingerprinted(whole) if row not in before]

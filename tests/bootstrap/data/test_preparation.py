@@ -58,8 +58,8 @@ def test_a_low_share_is_warned_of(covered: int, others: int, expected: float) ->
     for split in ("seed", "validation", "unlabeled"):
         reports[split] = SplitReport(Problems(), tokens=covered + others)
         reports[split].covered[coverage.of] = covered
-    found = warnings(reports, DataOptions(), batch_size=0, coverages=[coverage])
-    lines = [line for line in found if "a row in one" in line]
+    warned = warnings(reports, DataOptions(), batch_size=0, coverages=[coverage])
+    lines = [line for line in warned if "a row in one" in line]
     low = covered < expected * (covered + others)
     assert len(lines) == 3 * low
     if low:

@@ -72,12 +72,12 @@ def test_a_sample_of_a_batch_is_as_that_of_a_stream(
     batch = make_batch(documents, labelled=False)
     stream = Sample(size)
     stream.add(documents)
-    assert sample_of(batch, size).ids.to_pylist() == [each.id for each in stream.documents]
+    assert sample_of(batch, size).ids.to_pylist() == [document.id for document in stream.documents]
     # With a bound on the tokens, it is the largest of the smaller samples that has no more.
-    found = sample_of(batch, size, tokens=tokens)
-    fitting = [sample_of(batch, each) for each in range(1, size + 1)]
-    largest = max((len(each) for each in fitting if each.n_tokens <= tokens), default=1)
-    assert found.ids.to_pylist() == sample_of(batch, largest).ids.to_pylist()
+    sample = sample_of(batch, size, tokens=tokens)
+    fitting = [sample_of(batch, number) for number in range(1, size + 1)]
+    largest = max((len(part) for part in fitting if part.n_tokens <= tokens), default=1)
+    assert sample.ids.to_pylist() == sample_of(batch, largest).ids.to_pylist()
 
 
 # Profiles
@@ -91,17 +91,17 @@ def test_a_profile_has_the_figures_of_its_documents() -> None:
         Document("d", ""),
     ]
     batch = make_batch(documents, labelled=True)
-    found = profile(batch)
+    profiled = profile(batch)
     assert has_entities(batch).tolist() == [True, False, True, False]
-    assert found.with_entities == 0.5
-    assert found.per_document == {"PERSON": 0.5, "PLACE": 0.25}
-    assert found.tokens == pytest.approx(
+    assert profiled.with_entities == 0.5
+    assert profiled.per_document == {"PERSON": 0.5, "PLACE": 0.25}
+    assert profiled.tokens == pytest.approx(
         {"PERSON": 3 / batch.n_tokens, "PLACE": 1 / batch.n_tokens}
     )
-    assert found.beginnings == {"Xx Xx": 0.5, "X 0": 0.25}
-    assert found.length == np.median(batch.lengths)
+    assert profiled.beginnings == {"Xx Xx": 0.5, "X 0": 0.25}
+    assert profiled.length == np.median(batch.lengths)
     bare = profile(unlabelled(documents))
-    assert (bare.with_entities, bare.tokens, bare.beginnings) == (None, {}, found.beginnings)
+    assert (bare.with_entities, bare.tokens, bare.beginnings) == (None, {}, profiled.beginnings)
 
 
 # Comparisons
@@ -110,8 +110,8 @@ def test_a_profile_has_the_figures_of_its_documents() -> None:
 def drawn(number: int, random_state: int, kind: str = "any", name: str = "n") -> list[Document]:
     """Draw lines, of which half are headers ("Nombre: Anna"), and half have a name."""
     draw = random.Random(random_state)
-    found: list[Document] = []
-    while len(found) < number:
+    documents: list[Document] = []
+    while len(documents) < number:
         header, person = draw.random() < 0.5, draw.random() < 0.5
         if (kind == "header" and not header) or (
             kind == "enriched" and not person and draw.random() < 0.8
@@ -122,8 +122,8 @@ def drawn(number: int, random_state: int, kind: str = "any", name: str = "n") ->
         before = "Nota: " if header else f"se cita {words[0]} "
         spans = (Span(len(before), len(before) + len(word), "PERSON"),) if person else ()
         text = f"{before}{word} {words[1]} {words[2]}"
-        found.append(Document(f"{name}{len(found)}", text, spans))
-    return found
+        documents.append(Document(f"{name}{len(documents)}", text, spans))
+    return documents
 
 
 def test_a_seed_of_one_kind_is_biased_and_an_enriched_one_is_not() -> None:
@@ -134,10 +134,10 @@ def test_a_seed_of_one_kind_is_biased_and_an_enriched_one_is_not() -> None:
         ("enriched", False, True),
     ):
         seed = labelled(drawn(200, 3, kind))
-        found = compare({"seed": seed, "validation": validation, "unlabeled": pool})
-        assert (found.seed_is_biased, found.seed_is_enriched) == (biased, enriched), kind
-        assert not found.validation_is_biased
-        lines = list(found.lines())
+        compared = compare({"seed": seed, "validation": validation, "unlabeled": pool})
+        assert (compared.seed_is_biased, compared.seed_is_enriched) == (biased, enriched), kind
+        assert not compared.validation_is_biased
+        lines = list(compared.lines())
         assert len(lines) == biased + enriched
         assert biased == any("of another kind" in line for line in lines)
         assert not any(word in line for line in lines for word in ("Nota", "Anna", "fiebre"))
@@ -147,10 +147,12 @@ def test_a_seed_of_one_kind_is_biased_and_an_enriched_one_is_not() -> None:
 
 def test_validation_of_another_kind_is_told_and_the_seed_is_not_blamed() -> None:
     validation, pool = labelled(drawn(300, 1, "header")), unlabelled(drawn(900, 2))
-    found = compare({"seed": labelled(drawn(200, 3)), "validation": validation, "unlabeled": pool})
-    assert found.seed is not None and found.seed.is_significant
-    assert found.validation_is_biased and not found.seed_is_biased
-    (line,) = found.lines()
+    compared = compare(
+        {"seed": labelled(drawn(200, 3)), "validation": validation, "unlabeled": pool}
+    )
+    assert compared.seed is not None and compared.seed.is_significant
+    assert compared.validation_is_biased and not compared.seed_is_biased
+    (line,) = compared.lines()
     assert line.startswith("validation: its documents are of another kind")
 
 
@@ -159,11 +161,11 @@ def test_a_seed_with_enough_documents_drawn_at_random_is_not_biased() -> None:
     validation, headers = labelled(drawn(600, 1)), drawn(400, 3, "header")
     for added, biased in ((0, True), (10, True), (100, False)):
         seed = labelled([*headers, *drawn(added, 4, name="r")])
-        found = compare({"seed": seed, "validation": validation})
-        assert found.seed is not None and found.seed.is_significant
-        assert found.seed.alike == pytest.approx(added, rel=0.8, abs=20)
-        assert found.seed_is_biased == biased
-        assert any("drawn at random" in line for line in found.lines()) == biased
+        compared = compare({"seed": seed, "validation": validation})
+        assert compared.seed is not None and compared.seed.is_significant
+        assert compared.seed.alike == pytest.approx(added, rel=0.8, abs=20)
+        assert compared.seed_is_biased == biased
+        assert any("drawn at random" in line for line in compared.lines()) == biased
 
 
 def test_a_few_documents_are_not_compared() -> None:
@@ -183,9 +185,9 @@ def test_documents_of_few_patients_are_as_few() -> None:
         for i, document in enumerate(drawn(10, p))
     ]
     seed, others = unlabelled(patients[:150]), unlabelled(patients[150:])
-    found = separation(seed, others, by_entities=False)
-    assert found is not None and not found.is_significant
-    assert found.standard_error == pytest.approx(np.sqrt(41 / (12 * 15 * 25)))
+    separated = separation(seed, others, by_entities=False)
+    assert separated is not None and not separated.is_significant
+    assert separated.standard_error == pytest.approx(np.sqrt(41 / (12 * 15 * 25)))
 
 
 def test_a_difference_must_be_large_and_more_than_chance() -> None:
@@ -227,15 +229,15 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(
         for state in states:
             chosen = seed_of(splits["train"], np.random.default_rng(state))
             seed = labelled([splits["train"][place] for place in chosen.tolist()])
-            found = separation(seed, validation, by_entities=True)
-            assert found is not None
-            marked[name] += found.is_significant
-            assert (name == "biased") == (found.alike < 50)
+            separated = separation(seed, validation, by_entities=True)
+            assert separated is not None
+            marked[name] += separated.is_significant
+            assert (name == "biased") == (separated.alike < 50)
     # With 100 random lines, the seed is still mostly lines that begin with a header, and no
     # longer biased.
     biased = dict.fromkeys(("biased", "biased-hundred"), len(states))
     assert marked == {**biased, "small": 0, "hundred": 0, "random": 0}
     pool = Sample()
     pool.add(splits["train"])
-    found = separation(validation, unlabelled(pool.documents), by_entities=False)
-    assert found is not None and not found.is_significant
+    separated = separation(validation, unlabelled(pool.documents), by_entities=False)
+    assert separated is not None and not separated.is_significant

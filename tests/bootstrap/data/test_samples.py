@@ -32,8 +32,8 @@ def test_shares_are_of_tokens() -> None:
 
 def test_a_seed_predicts_what_is_like_it() -> None:
     others = {"validation": notes("Nombre"), "unlabeled": notes("Nombre", labelled=False)}
-    found = predicted_shares(notes("Nombre"), others)
-    assert found == {name: {"PERSON": pytest.approx(2 / 5)} for name in others}
+    shares = predicted_shares(notes("Nombre"), others)
+    assert shares == {name: {"PERSON": pytest.approx(2 / 5)} for name in others}
 
 
 def test_tags_of_the_others_have_no_influence() -> None:
@@ -54,9 +54,9 @@ def test_only_samples_of_a_bounded_length_are_read(monkeypatch: pytest.MonkeyPat
     others = concatenate([notes("vive con", labelled=False), plain])
     whole = predicted_shares(seed, {"a": others})
     monkeypatch.setattr(module, "MOST_TOKENS", 50)
-    found = predicted_shares(seed, {"a": others})
-    assert found != whole
+    shares = predicted_shares(seed, {"a": others})
+    assert shares != whole
     samples = [sample_of(batch, tokens=50) for batch in (seed, others)]
     assert max(batch.n_tokens for batch in samples) <= 50
     monkeypatch.undo()
-    assert found == predicted_shares(samples[0], {"a": samples[1]})
+    assert shares == predicted_shares(samples[0], {"a": samples[1]})

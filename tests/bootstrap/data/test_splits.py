@@ -64,8 +64,8 @@ def test_a_copy_of_a_validation_note_is_held_out_whatever_its_characters(
         Document("b", "Jose\u0301 Pu\xadig ve"),
         Document("c", "Jose\u0301 Puig va"),
     ]
-    found = all_notes(configure(seed=gold, validation=gold, unlabeled=pool))
-    assert ids(found.unlabeled) == [["c"]]
+    notes_read = all_notes(configure(seed=gold, validation=gold, unlabeled=pool))
+    assert ids(notes_read.unlabeled) == [["c"]]
 
 
 def test_units_fill_the_batches(configure: Configure) -> None:

@@ -43,9 +43,9 @@ def labelled(notes: Callable[..., list[Document]]) -> Batch:
 
 @pytest.fixture(scope="module")
 def unlabelled(notes: Callable[..., list[Document]]) -> Batch:
-    found = notes(500, 2)
-    found[7] = found[250] = Document("empty", "")
-    return make_batch([*found, Document("blank", " \n")], labelled=False)
+    documents = notes(500, 2)
+    documents[7] = documents[250] = Document("empty", "")
+    return make_batch([*documents, Document("blank", " \n")], labelled=False)
 
 
 @pytest.fixture(scope="module")
@@ -88,16 +88,16 @@ def test_any_number_of_processes_gives_the_same_details(
     two = ParallelTagger.load(trained.folder, jobs=2)
     classes = len(classes_of(trained.labels))
     for detail in DETAILS:
-        alone, together = (each.tag(unlabelled, detail=detail) for each in (trained, two))
+        alone, together = (tagger.tag(unlabelled, detail=detail) for tagger in (trained, two))
         for name in ("token_confidence", "marginals", "entity_probabilities"):
             left, right = getattr(alone, name), getattr(together, name)
             assert (left is None) == (right is None)
             assert left is None or np.array_equal(left, right)
         if detail == "entity":
-            found = find_entities(together.tags, unlabelled.document_offsets, together.labels)
+            entities = find_entities(together.tags, unlabelled.document_offsets, together.labels)
             assert together.entity_probabilities is not None
-            assert together.entity_probabilities.shape == (len(found.first), classes)
-            assert len(found.first) > 100
+            assert together.entity_probabilities.shape == (len(entities.first), classes)
+            assert len(entities.first) > 100
             assert together.entity_probabilities == pytest.approx(
                 whole.entity_probabilities, abs=1e-5
             )
@@ -169,7 +169,7 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
 ) -> None:
     """Workers keep the model that they used last."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
-    found = []
+    confidences = []
     for options in (OPTIONS, plain(CRFOptions, features=("shape",), window=0, max_iterations=10)):
         tagger = ParallelTagger(tmp_path / "model", "crf", options, jobs=2)
         tagger.fit(labelled, rng=np.random.default_rng(0))
@@ -177,9 +177,9 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
         together = tagger.tag(unlabelled)
         # Linear algebra libraries may round a row by the number of rows beside it.
         np.testing.assert_allclose(alone.confidence, together.confidence, rtol=1e-5)
-        found.append(together.confidence)
-        (tmp_path / "model").rename(tmp_path / f"model{len(found)}")
-    assert (found[0] != found[1]).any()
+        confidences.append(together.confidence)
+        (tmp_path / "model").rename(tmp_path / f"model{len(confidences)}")
+    assert (confidences[0] != confidences[1]).any()
 
 
 def test_processes_make_no_folder_elsewhere(
@@ -325,7 +325,7 @@ def test_a_tagging_process_that_dies_is_an_error(
 
 def children_of(command: bytes) -> list[int]:
     """Return the ids of the processes that this one started with a command like this."""
-    found = []
+    children = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             try:
@@ -334,5 +334,5 @@ def children_of(command: bytes) -> list[int]:
             except OSError:
                 continue
             if int(parent) == os.getpid() and command in line:
-                found.append(int(folder.name))
-    return found
+                children.append(int(folder.name))
+    return children

@@ -56,7 +56,7 @@ def disturb(how: str, place: int, folder: str) -> None:
             writes = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR)
             if writes and str(path).startswith(folder) and not str(path).endswith(".lock"):
                 step()
-        elif event in steps and any(str(each).startswith(folder) for each in arguments):
+        elif event in steps and any(str(argument).startswith(folder) for argument in arguments):
             step()
 
     flush = os.fsync

@@ -95,8 +95,8 @@ def attempts(
     )
     assert done.returncode == 0, done.stderr
     # Events have the time at which they were written.
-    found = json.loads(done.stdout, object_hook=without_times)
-    return found["before"], found["attempts"]
+    left = json.loads(done.stdout, object_hook=without_times)
+    return left["before"], left["attempts"]
 
 
 def without_times(values: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def check_left(left: dict[str, str], before: dict[str, str], complete: dict[str,
     for name, digest in left.items():
         assert digest in (before.get(name), complete.get(name)), name
     for name in WHOLE & left.keys():
-        assert {each for each in complete if each.startswith(name)} <= left.keys(), name
+        assert {path for path in complete if path.startswith(name)} <= left.keys(), name
 
 
 @pytest.mark.parametrize("how", ["killed", "full"])
@@ -130,12 +130,12 @@ def check_left(left: dict[str, str], before: dict[str, str], complete: dict[str,
 def test_disturbed_at_every_step_on_disk_it_ends_as_if_left_alone(
     how: str, command: str, prepared: Path, tmp_path: Path
 ) -> None:
-    before, found = attempts(how, command, prepared, tmp_path)
-    complete = found[-1]["after"]
-    assert found[-1]["code"] == 0, found[-1]["messages"]
+    before, attempted = attempts(how, command, prepared, tmp_path)
+    complete = attempted[-1]["after"]
+    assert attempted[-1]["code"] == 0, attempted[-1]["messages"]
     assert complete != before
-    assert len(found) > 3
-    for attempt in found[:-1]:
+    assert len(attempted) > 3
+    for attempt in attempted[:-1]:
         left = seen(attempt["after"])
         check_left(left, seen(before), seen(complete))
         if how == "full":

@@ -83,7 +83,7 @@ def test_embeddings_say_how_to_go_on(project: Path, tmp_path: Path) -> None:
 def test_standard_output_that_is_full_is_one_line(
     project: Path, finished: Path, arguments: list[str]
 ) -> None:
-    words = [each.format(project / "gold.jsonl", run=finished) for each in arguments]
+    words = [argument.format(project / "gold.jsonl", run=finished) for argument in arguments]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "bootstrap", *words],

@@ -49,11 +49,9 @@ class Killed:
     def wait_for(self, part: str) -> list[int]:
         """Wait until a process of the run has this in its command line; give their ids."""
         while self._process.poll() is None:
-            found = [
-                pid for pid, line in self.launch.members(self._process).items() if part in line
-            ]
-            if found:
-                return found
+            pids = [pid for pid, line in self.launch.members(self._process).items() if part in line]
+            if pids:
+                return pids
             time.sleep(0.005)
         raise AssertionError(f"the run ended without {part}: {self.launch.finish(self._process)}")
 
@@ -321,10 +319,10 @@ def test_an_experiment_killed_at_every_step_on_disk_ends_as_if_left_alone(
     names = killed_everywhere(tmp_path, *words, "--jobs", 1, "--out")
     alone = contents(tmp_path / names[-1])
     for name in names[:-1]:
-        found = contents(tmp_path / name)
-        different = {each for each in {*alone, *found} if alone.get(each) != found.get(each)}
+        after = contents(tmp_path / name)
+        different = {path for path in {*alone, *after} if alone.get(path) != after.get(path)}
         # The first two name the folder of the experiment, the others the seconds of its runs.
-        assert {Path(each).name for each in different} <= {
+        assert {Path(path).name for path in different} <= {
             *("config.toml", "data.parquet", "runs.csv", "variants.csv"),
         }
-        assert alone.keys() == found.keys()
+        assert alone.keys() == after.keys()

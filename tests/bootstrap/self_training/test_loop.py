@@ -193,9 +193,9 @@ def test_a_document_of_the_pool_that_is_in_the_seed_does_not_change_it() -> None
     pool = Pool(1)
     pool._batches = [twin]
     train(script, pool)
-    seed, found = script.trained[1].slice(0, 2), script.trained[1].slice(2, 3)
+    seed, selected = script.trained[1].slice(0, 2), script.trained[1].slice(2, 3)
     assert seed.to_documents() == SEED
-    assert found.to_documents() == [Document("s0", SEED[0].text, (Span(4, 8, "PERSON"),))]
+    assert selected.to_documents() == [Document("s0", SEED[0].text, (Span(4, 8, "PERSON"),))]
 
 
 def test_accumulate_keeps_what_was_selected() -> None:
@@ -452,7 +452,7 @@ def test_without_notes_there_is_the_model_of_the_seed() -> None:
 
 
 def test_every_reason_is_explained() -> None:
-    found = {
+    reasons = {
         train(Script([1, 1, 1]), Pool(*sizes), loop=loop_options(iterations=n, patience=2))[
             -1
         ].stopped
@@ -462,7 +462,7 @@ def test_every_reason_is_explained() -> None:
         Script([1], name_at=None), Pool(1), start=InitialModelSelection(), seed=()
     )
     of_rounds = {"budget", "candidates", "target", "stable"}  # see tests/bootstrap/active_learning
-    assert {*found, untaught.stopped} == set(STOPPED) - of_rounds
+    assert {*reasons, untaught.stopped} == set(STOPPED) - of_rounds
 
 
 def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:
@@ -515,10 +515,10 @@ def test_each_iteration_draws_from_the_random_state_and_its_number() -> None:
     for state in (0, 1):
         script = Script([1, 2, 3])
         train(script, Pool(1, 1), loop=loop_options(random_state=state))
-        states[state] = [found["state"]["state"] for found in script.states]
+        states[state] = [generator["state"]["state"] for generator in script.states]
     again = Script([1, 2, 3])
     train(again, Pool(1, 1))
-    assert [found["state"]["state"] for found in again.states] == states[0]
+    assert [generator["state"]["state"] for generator in again.states] == states[0]
     assert len({*states[0], *states[1]}) == 6
 
 

@@ -90,8 +90,8 @@ def finished(
 
 @pytest.fixture(params=["divergence", "dictionary"])
 def kind(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
+    name: str = request.param
+    return name
 
 
 def settings(*given: str) -> list[str]:
@@ -101,7 +101,7 @@ def settings(*given: str) -> list[str]:
 def models(run: Path) -> list[str]:
     """Return the kinds of the models of all iterations."""
     folders = sorted((run / "iterations").iterdir())
-    return [json.loads((each / "model/model.json").read_text())["kind"] for each in folders]
+    return [json.loads((folder / "model/model.json").read_text())["kind"] for folder in folders]
 
 
 # A run from beginning to end
@@ -230,8 +230,8 @@ def test_no_name_begins_with_what_own_lists_block(
         done = command("tag", run, tmp_path / "in.jsonl", run / "out.jsonl")
         assert done.code == 0, done
         rows = [json.loads(line) for line in (run / "out.jsonl").read_text().splitlines()]
-        found = [[row["text"][start:end] for start, end, _ in row["label"]] for row in rows]
-        assert found == [[name] if name else [] for name in names], blocked
+        tagged = [[row["text"][start:end] for start, end, _ in row["label"]] for row in rows]
+        assert tagged == [[name] if name else [] for name in names], blocked
 
 
 def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
@@ -296,8 +296,8 @@ def test_given_counts_are_used_instead(
         done = command("run", seedless / "config.toml", "--out", tmp_path / name, *given)
         assert done.code == 0, done
         assert not (tmp_path / name / "words.parquet").exists()
-        same[name] = [(tmp_path / name / each).read_bytes() for each in names]
-    assert same["counted"] == [(run / each).read_bytes() for each in names]
+        same[name] = [(tmp_path / name / file).read_bytes() for file in names]
+    assert same["counted"] == [(run / file).read_bytes() for file in names]
     assert same["few"] != same["counted"]
 
 

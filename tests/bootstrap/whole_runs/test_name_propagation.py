@@ -84,16 +84,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, run_here: Any) -
 
 def names_in(rows: list[dict[str, Any]]) -> dict[str, set[str]]:
     """Return the names that are marked in notes, by the letters that their ids begin with."""
-    found: dict[str, set[str]] = {"full": set(), "alone": set()}
+    names: dict[str, set[str]] = {"full": set(), "alone": set()}
     for row in rows:
         spans = [s.values() if isinstance(s, dict) else s for s in row["label"]]
         for start, end, label in spans:
             assert label == "PERSON"
             line = row["text"][:start].count("\n") + 1
-            found[row["id"].split("#")[0].rstrip("0123456789")].add(
+            names[row["id"].split("#")[0].rstrip("0123456789")].add(
                 f"{row['text'][start:end]} in line {line}"
             )
-    return found
+    return names
 
 
 def tagged(command: Command, model: Path, source: Path, out: Path, *given: object) -> Any:
@@ -110,12 +110,12 @@ def test_a_run_learns_from_names_that_come_again_in_a_note(runs: Path) -> None:
     for run, names in (("again", {"Anna Puig", "Puig"}), ("once", {"Anna Puig"})):
         selected = pq.read_table(runs / run / "iterations/001/selected.parquet").to_pylist()
         assert len(selected) == 120, "every line is selected"
-        found = {
+        mentioned = {
             (row["id"].rstrip("#0123456789"), row["text"][span["start"] : span["end"]])
             for row in selected
             for span in row["label"]
         }
-        assert found == {("full", name) for name in names}
+        assert mentioned == {("full", name) for name in names}
         # Of each note that has the full name.
         assert sum(bool(row["label"]) for row in selected) == 30 * len(names)
 
@@ -203,7 +203,9 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
     command: Command,
 ) -> None:
     """Not even where a seed beside the start has it."""
-    settings = [each.format(named) for each in given] + [f'loop.propagate=["PERSON", "{wrong}"]']
+    settings = [setting.format(named) for setting in given] + [
+        f'loop.propagate=["PERSON", "{wrong}"]'
+    ]
     overrides = [part for setting in settings for part in ("--set", setting)]
     done = command("run", named / config, "--out", tmp_path / "run", *overrides)
     assert (done.code, done.out) == (2, ""), done

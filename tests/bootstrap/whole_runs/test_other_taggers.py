@@ -71,7 +71,7 @@ def ended(mixed: Path, run_here: Command) -> Path:
 
 def test_each_iteration_has_the_tagger_that_is_configured(ended: Path) -> None:
     iterations = sorted((ended / "iterations").iterdir())
-    kinds = [load_tagger(each / "model").kind for each in iterations]
+    kinds = [load_tagger(iteration / "model").kind for iteration in iterations]
     assert kinds == ["crf", "crf", "ensemble", "ensemble"]
     assert [row.tagger for row in Run(ended).metrics()] == kinds
     report = (ended / "report.html").read_text(encoding="utf-8")
