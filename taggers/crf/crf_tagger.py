@@ -31,13 +31,6 @@ class CRFTagger(FeatureTagger[CRFOptions]):
     ----------
     options : CRFOptions, optional
         Features, window, regularization and trainer; defaults if omitted.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        The labels of the training documents; empty before training.
-    training : Training or None
-        The result of training; None before training.
     """
 
     kind = "crf"

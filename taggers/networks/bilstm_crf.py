@@ -52,13 +52,6 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     ----------
     options : BiLSTMCRFOptions, optional
         Inputs, layers and schedule of training; defaults if omitted.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        The labels of the training documents; empty before training.
-    training : Training or None
-        The result of training; None before training.
     """
 
     kind = "bilstm-crf"
@@ -157,8 +150,9 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     ) -> dict[str, npt.NDArray[Any]]:
         """Return the training documents as the arrays of a training process."""
         weights = np.ones(len(train), np.float32) if train.weights is None else train.weights
-        tokens, offsets, documents = self._sequences(train)
-        border = tokens == BORDER
+        sequences = self._sequences(train)
+        tokens, documents = sequences.tokens, sequences.documents
+        lengths, border = np.diff(sequences.offsets), tokens == BORDER
         outside = train.labels.index("O")
         streams = inputs.stream_codes(train)[tokens]
         streams[border] = 0
@@ -168,7 +162,6 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         arrays[f"{TRAIN}unknown"] = inputs.vectors.unknown
         parts = [(TRAIN, ~held)] + ([(HELD_OUT, held)] if held.any() else [])
         for prefix, chosen in parts:
-            lengths = np.diff(offsets)
             own = np.repeat(chosen, lengths)
             arrays |= {
                 f"{prefix}word_ids": np.where(border, BORDER, train.word_ids[tokens])[own],
@@ -179,14 +172,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             }
         return arrays
 
-    def _sequences(
-        self, batch: Batch
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the tokens of the sequences of a batch, their offsets and their documents."""
-        if self.options.subsequence:
-            parts = Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)
-            return parts.tokens, parts.offsets, parts.documents
-        return np.arange(batch.n_tokens), batch.document_offsets, np.arange(len(batch))
+    def _sequences(self, batch: Batch) -> Subsequences:
+        return Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)
 
     def tag(
         self,
@@ -206,18 +193,17 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         batch = self._with_streams(batch)
         if self.options.subsequence:
             return self._tag_subsequences(batch, measure, detail, progress)
-        tokens, offsets, _ = self._sequences(batch)
         need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        decoded = self._decoded(batch, tokens, offsets, need, progress)
-        return decoded.tagging(self.labels, offsets, measure, detail)
+        decoded = self._decoded(batch, self._sequences(batch), need, progress)
+        return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
 
     def _tag_subsequences(
         self, batch: Batch, measure: str, detail: Detail, progress: Progress | None
     ) -> Tagging:
-        parts = Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)
-        decoded = self._decoded(batch, parts.tokens, parts.offsets, "labels", None)
+        sequences = self._sequences(batch)
+        decoded = self._decoded(batch, sequences, "labels", None)
         assert decoded.marginals is not None
-        marginals = decoded.marginals[parts.best]
+        marginals = decoded.marginals[sequences.best]
         best = marginals.argmax(axis=1).astype(np.int16)
         chosen = token_confidence_of(marginals, best)
         tags = well_formed(best, batch.document_offsets, self.labels)
@@ -237,25 +223,17 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         )
 
     def _decoded(
-        self,
-        batch: Batch,
-        tokens: npt.NDArray[np.int64],
-        offsets: npt.NDArray[np.int64],
-        detail: Detail,
-        progress: Progress | None,
+        self, batch: Batch, sequences: Subsequences, detail: Detail, progress: Progress | None
     ) -> Decoded:
-        """Compute the best labels of the tokens of sequences."""
         inputs = self._learned()
         if self._forward is None:
             self._forward = Forward(self._weights, inputs, self._templates())
         forward = self._forward
         with one_thread():
-            words = forward.words.rows(batch.vocabulary)[batch.word_ids]
-            contexts = inputs.stream_codes(batch)
-            if self.options.subsequence:
-                border = tokens == BORDER
-                words, contexts = words[tokens], contexts[tokens]
-                words[border], contexts[border] = 0, 0
+            tokens, border = sequences.tokens, sequences.tokens == BORDER
+            words = forward.words.rows(batch.vocabulary)[batch.word_ids][tokens]
+            contexts = inputs.stream_codes(batch)[tokens]
+            words[border], contexts[border] = 0, 0
             rows, table = forward.contexts(contexts)
             transition = self._weights["transitions"].astype(np.float64)
             decoder = ScoreDecoder(transition, np.dtype(np.float32), self.labels)
@@ -263,9 +241,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
                 forward.score(packing, words, rows, table, scores)
 
-            return decoder.decode_scores(
-                kernel_array(offsets), score, detail=detail, progress=progress
-            )
+            offsets = kernel_array(sequences.offsets)
+            return decoder.decode_scores(offsets, score, detail=detail, progress=progress)
 
     def _is_trained(self) -> bool:
         return self._inputs is not None
@@ -302,30 +279,20 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
 
     def _read(self, model: ModelFiles) -> None:
         self._inputs = WordInputs.from_model(model, self._templates())
-        sizes = self._sizes(self._inputs, self.labels)
-        self._weights = _read_weights(model, weight_shapes(self.options, sizes))
-
-
-def _read_weights(
-    model: ModelFiles, shapes: Mapping[str, tuple[int, ...]]
-) -> dict[str, npt.NDArray[np.float32]]:
-    """Read the weights of a network, which have to be those of these shapes.
-
-    Raises
-    ------
-    InputError
-        If there are other weights, or weights of other shapes.
-    """
-    names = model.fields.distinct_texts("weights")
-    read, expected = (
-        [name for name in weights if name.startswith("features/")] for weights in (names, shapes)
-    )
-    if set(names) != set(shapes) or read != expected:
-        raise model.fields.error("weights", "the names of the weights of a network of its options")
-    return {
-        name: model.array(f"weights-{number}", weights_of_shape(*shapes[name]))
-        for number, name in enumerate(names)
-    }
+        shapes = weight_shapes(self.options, self._sizes(self._inputs, self.labels))
+        names = model.fields.distinct_texts("weights")
+        read, expected = (
+            [name for name in weights if name.startswith("features/")]
+            for weights in (names, shapes)
+        )
+        if set(names) != set(shapes) or read != expected:
+            raise model.fields.error(
+                "weights", "the names of the weights of a network of its options"
+            )
+        self._weights = {
+            name: model.array(f"weights-{number}", weights_of_shape(*shapes[name]))
+            for number, name in enumerate(names)
+        }
 
 
 def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

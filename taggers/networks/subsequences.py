@@ -49,8 +49,12 @@ class Subsequences:
         document_offsets : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens. A document without tokens has no sub-sequence.
         length : int
-            Tokens and borders of a sub-sequence; shorter documents have a shorter one.
+            Tokens and borders of a sub-sequence; shorter documents have a shorter one. With 0,
+            documents stay whole and have no borders.
         """
+        if not length:
+            tokens = np.arange(document_offsets[-1])
+            return cls(tokens, document_offsets, tokens, np.arange(len(document_offsets) - 1))
         step = length - max(round(_OVERLAP * length), 1)
         lengths = np.diff(document_offsets)
         filled = np.flatnonzero(lengths)

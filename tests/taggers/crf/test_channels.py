@@ -164,9 +164,3 @@ def test_streams_come_as_they_are_and_where_they_are_looked_at() -> None:
     assert (stream.name, stream.offsets) == ("said", (-1, 0, 1, 2))
     assert (conjunction.name, conjunction.offsets) == ("said[0] form[0]", (0,))
     assert Channels(Templates.parse(["form"], 1)).from_batch(batch) == []
-
-
-@pytest.mark.parametrize("documents", [[], [[]], [[], []]])
-def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
-    (channel,) = channels_of([("form", -1), ("said", 1)]).from_batch(batch_of(documents))
-    assert (channel.stream.vocabulary, len(channel.stream.values)) == ((), 0)

@@ -146,12 +146,6 @@ def hashes_of(words: list[str], features: list[str]) -> Any:
     return value_hashes(values_of(words, templates), templates)
 
 
-def test_hashes_of_values_are_those_of_each_feature() -> None:
-    actual = hashes_of(["Joan", "COL·LEGI"], ["lower", "shape"])
-    assert actual[:, 0].tolist() == hash_values("lower", ["joan", "col·legi"]).tolist()
-    assert actual[:, 1].tolist() == hash_values("shape", ["Xxxx", "XXX·XXXX"]).tolist()
-
-
 def test_borders_are_no_words() -> None:
     actual = border_hashes()
     assert len(set(actual.tolist())) == 2

@@ -10,7 +10,6 @@ from corpus.document import Document, Span
 from corpus.tags import well_formed
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.subsequences import Subsequences
 from taggers.networks.training.process import TRAIN, documents_of
 from tests.taggers.conftest import plain
 
@@ -73,8 +72,8 @@ def test_marginals_and_the_best_path_are_those_of_keras(random_network) -> None:
     tagger, network, documents = random_network
     batch, crf = small_batch(), network.model.get_layer("crf")
     tagging = tagger.tag(batch, detail="labels")
-    tokens, offsets, _ = tagger._sequences(batch)
-    lengths = np.diff(offsets)
+    sequences = tagger._sequences(batch)
+    tokens, offsets, lengths = sequences.tokens, sequences.offsets, np.diff(sequences.offsets)
     marginals, paths = np.zeros((len(tokens), len(tagger.labels))), np.zeros(len(tokens), np.int16)
     rows = iter([row for row in np.argsort(lengths, kind="stable") if lengths[row]])
     names = {tensor.name for tensor in network.model.inputs}
@@ -89,8 +88,7 @@ def test_marginals_and_the_best_path_are_those_of_keras(random_network) -> None:
             part, length = slice(*offsets[document : document + 2]), lengths[document]
             marginals[part], paths[part] = expected[row, :length], best[row, :length]
     if tagger.options.subsequence:  # which have the most probable tag of each token
-        chosen = Subsequences.from_offsets(batch.document_offsets, tagger.options.subsequence).best
-        marginals = marginals[chosen]
+        marginals = marginals[sequences.best]
     else:
         paths = well_formed(paths, batch.document_offsets, tagger.labels)
         np.testing.assert_array_equal(tagging.tags, paths)

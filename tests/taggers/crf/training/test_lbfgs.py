@@ -1,6 +1,5 @@
 """The minimisation of the objective, with L1 norms, scaling, and values that are no numbers."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -115,13 +114,6 @@ def test_the_maximum_number_of_iterations_is_kept_to(most: int) -> None:
     assert actual.outcome == "the maximum number of iterations was reached"
     assert actual.iterations == most
     assert steps == [(number, most) for number in range(1, most + 1)]
-
-
-def test_the_value_falls_with_every_iteration() -> None:
-    values = [
-        minimise(rosenbrock, np.zeros(4), most=most, **PLAIN)[1].loss for most in range(1, 20)
-    ]
-    assert all(after < before for before, after in itertools.pairwise(values))
 
 
 def test_it_ends_where_the_value_no_longer_falls() -> None:
