@@ -241,35 +241,6 @@ def letters(tagging: Tagging, batch: Batch) -> str:
     )
 
 
-def again(*documents: str, classes: Sequence[str] = ("PERSON",), **options: object) -> str:
-    case = made(*documents, **options)  # type: ignore[arg-type]
-    return letters(case.repeated(*classes), case.batch)
-
-
-def test_words_of_a_full_name_are_names_wherever_they_stand_in_its_note() -> None:
-    assert again("Ana Puig ve", "hoy Puig y Ana", tags="BIO OOOO") == "BIO OBOB"
-    assert again("Puig ve", "Ana Puig", tags="OO BI") == "BO BI"
-    assert again("Ana Puig ve con Ana", tags="BIOOO") == "BIOOB"
-
-
-def test_nothing_is_lent_across_notes() -> None:
-    documents = ("Ana Puig", "Puig", "Puig")
-    assert again(*documents, tags="BI O O", notes=[7, 3, 7]) == "BI O B"
-    assert again(*documents, tags="BI O O", notes=[7, 3, 4]) == "BI O O"
-
-
-def test_a_name_of_one_word_or_a_doubtful_one_lends_nothing() -> None:
-    assert again("Puig y Puig", tags="BOO") == "BOO"
-    assert again("Ana Puig y Puig", tags="BIOO", sure=[MIN_PROBABILITY]) == "BIOB"
-    assert again("Ana Puig y Puig", tags="BIOO", sure=[MIN_PROBABILITY - 1e-9]) == "BIOO"
-
-
-def test_what_stands_between_names_goes_with_them_but_no_other_or_short_word() -> None:
-    assert again("Ana de la Mar", "de la Mar de Ana la", tags="BIII OOOOOO") == "BIII OOBIIO"
-    assert again("ana Li Puig", "ana Li puig PUIG Puig", tags="BII OOOOO") == "BII OOOOB"
-    assert again("Ana Puig", "Ana @ Puig", tags="BI OOO") == "BI OOO"
-
-
 def test_without_the_probabilities_of_tokens_there_are_none() -> None:
     case = made("Ana Puig", "Puig", tags="BI O")
     bare = replace(case, tagging=replace(case.tagging, token_confidence=None, marginals=None))

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from bootstrap.active_learning.queries import QUERIES
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from taggers import CRFOptions, Tagging
-from taggers.base import MEASURES
-from taggers.options import TaggerOptions
-from tests.taggers.conftest import plain
+from taggers import Tagging
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 ORDERS = (LABELS, ("O", "B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"))
@@ -107,16 +104,6 @@ def test_disagreement_is_the_divergence_of_members_from_their_mean(
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_a_committee_of_equal_members_agrees() -> None:
-    rng = np.random.default_rng(0)
-    batch = batch_of([3, 0, 2])
-    tagging = tagging_of(batch, rng, LABELS)
-    both = Tagging(
-        tagging.tags, LABELS, tagging.confidence, None, tagging.marginals, views=(tagging,)
-    )
-    np.testing.assert_allclose(QUERIES["committee"].utility(both, batch, rng), 0, atol=1e-12)
-
-
 def test_random_documents_depend_on_the_generator_alone() -> None:
     batch = batch_of([1] * 50)
     tagging = Tagging(np.zeros(50, np.int16), LABELS, np.ones(50))
@@ -132,11 +119,3 @@ def test_marginals_that_are_missing_are_an_error() -> None:
     tagging = Tagging(np.zeros(1, np.int16), LABELS, np.ones(1))
     with pytest.raises(ValueError, match="detail"):
         QUERIES["entropy"].utility(tagging, batch, np.random.default_rng(0))
-
-
-def test_every_query_names_a_measure_and_what_it_needs() -> None:
-    for query in QUERIES.values():
-        assert query.measure in MEASURES
-        assert (query.detail == "entity") == ("entity_probabilities" in query.needs)
-        assert query.needs <= plain(CRFOptions).capabilities
-    assert TaggerOptions().capabilities == frozenset()

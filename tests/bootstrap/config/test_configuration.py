@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.config.configuration import (
-    Configuration,
     ConfigurationError,
     load_configuration,
     parse_configuration,
@@ -29,6 +27,7 @@ from corpus.formats import Columns
 from taggers import CRFOptions
 from taggers.augmentation import AugmentOptions
 from taggers.options import Coverage
+from tests.bootstrap.config.conftest import load, refusal
 from tests.taggers.conftest import plain
 
 REFERENCE = """
@@ -39,30 +38,6 @@ length = { PERSON = 1.2, LOCATION = 2 }
 """
 
 
-#: The CRF of the preset "auto".
-AUTOMATIC = plain(
-    CRFOptions, clusters="auto", names=("census-es",), phrases=("places-es",), tolerance=3e-3
-)
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "run.toml"
-
-
-def load(file: Path, text: str, *overrides: str) -> Configuration:
-    file.write_text(text, encoding="utf-8")
-    return load_configuration(file, overrides)
-
-
-def refusal(file: Path, text: str, *overrides: str) -> str:
-    with pytest.raises(ConfigurationError) as caught:
-        load(file, text, *overrides)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
 def test_an_empty_file_is_all_defaults(file: Path) -> None:
     found = load(file, "")
     here = {
@@ -70,7 +45,7 @@ def test_an_empty_file_is_all_defaults(file: Path) -> None:
     }
     assert found.data == DataOptions(**here)
     assert found.kind == "crf"
-    assert found.tagger == AUTOMATIC
+    assert found.tagger == CRFOptions()
     assert found.augment == AugmentOptions()
     assert found.loop == LoopOptions()
     assert found.select == SelectOptions()
@@ -89,7 +64,7 @@ def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
 def test_a_preset_replaces_no_setting_that_is_named(file: Path) -> None:
     text = '[tagger]\nnames = []\n[loop]\nbatch = 7\n[select]\nstrategy = "agreement"'
     found = load(file, text)
-    assert found.tagger == replace(AUTOMATIC, names=())
+    assert found.tagger == CRFOptions(names=())
     assert (found.loop.batch, found.loop.keep) == (7, "relabel")
     assert (found.select.strategy, found.select.confidence) == ("agreement", 0.5)
 
@@ -152,13 +127,6 @@ def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
     assert found.reference.per_token == {"PERSON": 0.0028, "LOCATION": 0.006}
     assert found.active is not None
     assert (found.active.budget, found.active.query) == (500, "least_confident")
-
-
-def test_written_and_read_again_it_is_the_same(file: Path) -> None:
-    text = '[labels]\nNAME = "PERSON"\n"TWO WORDS" = "LOCATION"\n' + REFERENCE
-    for table in ("", text, "[labels]", '[loop]\npreset = "paper"'):
-        first = load(file, table)
-        assert load(file, first.to_toml()) == first
 
 
 @st.composite
@@ -376,11 +344,6 @@ def test_each_source_may_have_column_names_of_its_own(file: Path) -> None:
         ('"nota"', 'expected a table of strings, such as { text = "nota", id = "noteid" }'),
     ):
         assert message in refusal(file, f"[data]\nseed_columns = {wrong}")
-
-
-def test_synthetic_notes_are_no_path(file: Path) -> None:
-    source = "synthetic:100?random_state=1"
-    assert load(file, f"[data]\nunlabeled = '{source}'").data.unlabeled == source
 
 
 @pytest.mark.parametrize(

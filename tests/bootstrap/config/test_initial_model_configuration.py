@@ -12,10 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.config.configuration import (
-    Configuration,
-    ConfigurationError,
     InitialModel,
-    load_configuration,
     parse_configuration,
 )
 from bootstrap.config.options import InitialModelSelection
@@ -26,6 +23,7 @@ from taggers.dictionaries.dictionary_options import (
     DivergenceOptions,
     ListOptions,
 )
+from tests.bootstrap.config.conftest import load, refusal
 
 OPTIONS: dict[str, Any] = {
     "divergence": DivergenceOptions,
@@ -35,29 +33,10 @@ OPTIONS: dict[str, Any] = {
 NAMES = 'names = ["census-es"]\n'
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "there" / "run.toml"
-
-
-def load(file: Path, text: str, *overrides: str) -> Configuration:
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return load_configuration(file, overrides)
-
-
 def started(file: Path, text: str, *overrides: str) -> Any:
     start = load(file, text, *overrides).initial_model
     assert start is not None
     return start
-
-
-def refusal(file: Path, text: str, *overrides: str) -> str:
-    with pytest.raises(ConfigurationError) as caught:
-        load(file, text, *overrides)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def test_a_run_starts_from_the_seed_if_nothing_else_is_said(file: Path) -> None:
@@ -152,36 +131,6 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     assert tagger.names == (str(there / "a.parquet"), "census-es")
     tagger = load(file, "", 'tagger.names=["a.parquet"]').tagger
     assert tagger.names == (str(here / "a.parquet"),)
-
-
-@pytest.mark.parametrize("kind", sorted(OPTIONS))
-def test_what_is_blocked_comes_along_or_is_of_own_lists(
-    kind: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, there = tmp_path / "here", file.parent
-    here.mkdir()
-    monkeypatch.chdir(here)
-    text = f'[initial_model]\nkind = "{kind}"\n{NAMES}'
-
-    def blocked(value: str, *overrides: str) -> tuple[tuple[str, ...], list[Path]]:
-        start = started(file, f"{text}blocked = {value}\n" if value else text, *overrides)
-        return start.options.blocked, start.options.files().get("blocked", [])
-
-    assert blocked("") == blocked('["blocking"]') == (("blocking",), [])
-    assert blocked("[]") == blocked("", "initial_model.blocked=[]") == ((), [])
-    own = '["a.parquet", "blocking", "/abs/b.parquet", "../c.parquet"]'
-    for folder, found in (
-        (there, blocked(own)),
-        (here, blocked("[]", f"initial_model.blocked={own}")),
-    ):
-        a, b, c = folder / "a.parquet", Path("/abs/b.parquet"), folder / "../c.parquet"
-        assert found == ((str(a), "blocking", str(b), str(c)), [a, b, c])
-
-
-def test_a_start_can_be_set_on_the_command_line_alone(file: Path) -> None:
-    both = ("initial_model.kind=divergence", 'initial_model.names=["census-es"]')
-    assert started(file, "", *both).kind == "divergence"
-    assert started(file, "", *reversed(both)).kind == "divergence"
 
 
 @pytest.mark.parametrize("wrong", ["loop.batch=-1", "initial_model.threshold=0"])

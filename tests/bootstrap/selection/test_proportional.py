@@ -372,15 +372,6 @@ def test_documents_without_tokens_are_never_selected() -> None:
 # Particular cases
 
 
-def test_a_pool_like_the_reference_is_selected_as_a_whole() -> None:
-    documents = ["...A", "....Bbb.", "......"] * 20
-    pool = tagged(documents, np.linspace(0.9, 1, 60))
-    selection = select(pool, pool.reference("AB"))
-    assert selection.indices.tolist() == list(range(60))
-    assert selection.bound == 60
-    assert selection.deviation == pytest.approx(0, abs=1e-9)
-
-
 def test_among_documents_alike_the_most_confident_are_selected() -> None:
     """Half of each kind may come, and which ones is for confidence to say."""
     rng = np.random.default_rng(3)
@@ -441,19 +432,6 @@ def test_a_class_that_the_reference_lacks_does_not_count() -> None:
     assert selection.deviation == pytest.approx(0, abs=1e-9)
 
 
-def test_a_pool_without_entities_deviates_by_all_of_them() -> None:
-    reference = tagged(["...Aa", "....."] * 500, np.ones(1000)).reference("A")
-    selection = select(tagged(["..."] * 1000, np.full(1000, 0.9)), reference)
-    assert len(selection.indices) == 100
-    assert selection.bound < 100
-    value, _, empty = reference.proportions.values
-    tolerance = reference.tolerance(100)
-    assert selection.deviation == pytest.approx(
-        max(value / tolerance[0], (1 - empty) / tolerance[2])
-    )
-    assert selection.deviation > 1
-
-
 @pytest.mark.parametrize(
     ("rate", "empty", "expected"),
     [(0.0, 1.0, [0, 1]), (0.0, 0.0, None), (0.2, 0.0, [2, 3])],
@@ -473,32 +451,6 @@ def test_numbers_of_which_nothing_is_tolerated(
         assert selection.indices.tolist() == expected
         assert selection.bound == 2
         assert selection.deviation <= 1
-
-
-def test_at_the_floor_parts_of_documents_are_no_measure() -> None:
-    """Parts of the two documents are exactly like the reference, whole ones are far from it."""
-    reference = configured_reference({"A": 0.15}, {"A": 1.0}, 0.5, 400.0)
-    pool = tagged(["." * 400, "A..A..A..." * 40], [0.9, 0.8])
-    selection = select(pool, reference, most=1)
-    nearest = min(deviation(pool, [row], reference) for row in (0, 1))
-    assert nearest > 3
-    assert len(selection.indices) == 1
-    assert selection.deviation == pytest.approx(nearest)
-
-
-def test_what_no_one_can_choose_is_said_by_the_bound() -> None:
-    """A thousand documents, fewer than the floor of which are within tolerance: it says so."""
-    reference = tagged(["...." * 5] * 4 + ["...A" * 5], np.ones(5)).reference("A")
-    pool = tagged(["A.A."] * 1000, np.full(1000, 0.9))
-    selection = select(pool, reference, most=500)
-    assert len(selection.indices) == 100
-    assert selection.deviation > 1
-    assert selection.bound < 100
-    most = max(
-        (size for size in range(1, 500) if deviation(pool, list(range(size)), reference) <= 1),
-        default=0,
-    )
-    assert selection.bound >= most
 
 
 def test_proportions_need_a_reference() -> None:

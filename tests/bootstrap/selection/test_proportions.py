@@ -230,11 +230,6 @@ def test_the_tolerance_is_at_least_a_tenth_and_the_sampling_error(
     assert (reference.tolerance(number + 1)[known] <= tolerance[known]).all()
 
 
-def test_a_large_sample_of_a_large_reference_has_a_tenth() -> None:
-    reference = measured_reference(random_content(np.random.default_rng(0), 200_000), CLASSES)
-    assert reference.tolerance(200_000) == pytest.approx(0.1 * reference.proportions.values)
-
-
 # Given numbers
 
 
@@ -300,14 +295,6 @@ def test_the_deviation_is_the_worst_in_units_of_the_tolerance(
     values: tuple[float, ...], deviation: float
 ) -> None:
     assert worst(EXACT, proportions(*values), 10) == pytest.approx(deviation)
-
-
-def test_the_same_difference_deviates_less_in_a_smaller_sample() -> None:
-    reference = Reference(EXACT.proportions, np.full(5, 0.2), 100.0)
-    found = proportions(0.05, 0.04, 2.0, 1.5, 0.5)
-    few, many = worst(reference, found, 10), worst(reference, found, 100)
-    assert few == pytest.approx(0.03 / (0.2 * (1 / 10 + 1 / 100) ** 0.5))
-    assert many == pytest.approx(0.03 / (0.2 * (1 / 100 + 1 / 100) ** 0.5))
 
 
 def test_where_nothing_is_tolerated_any_difference_is_infinite() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +13,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document
-from corpus.errors import Problems
-from corpus.formats import read
-from corpus.units import line_numbers, split_documents
+from corpus.units import line_numbers
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
 
 PIECES = [
@@ -181,21 +178,6 @@ def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.
     assert_is_reference(batch.slice(1, 3))
     assert_is_reference(Batch.from_bytes(batch.to_bytes()))
     assert_is_reference(concatenate([batch, batch.slice(0, 2)]))
-
-
-def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> None:
-    documents = list(read(meddocan / "dev", problems=Problems()))[:25]
-    batch = make_batch(documents, labelled=False)
-    assert_is_reference(batch)
-    actual = said(LineHeaders().annotate(batch))
-    assert {"nombre", "apellidos", "domicilio", "fecha de nacimiento"} <= set(actual)
-    assert None in actual
-    assert "cp" in said(Colons().annotate(batch))
-    # Lines that are documents of their own are the same lines.
-    lines = make_batch(split_documents(documents, "line", Problems()), labelled=False)
-    assert len(lines) > 500
-    assert said(LineHeaders().annotate(lines)) == actual
-    assert said(Colons().annotate(lines)) == said(Colons().annotate(batch))
 
 
 # Adding streams to batches

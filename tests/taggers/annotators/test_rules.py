@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document
-from corpus.errors import InputError, Problems
-from corpus.formats import read
+from corpus.errors import InputError
 from corpus.storage.fields import Fields
 from corpus.tokens.normalisation import normalise
 from taggers.annotators import Rules
@@ -222,14 +220,6 @@ def test_it_finds_what_invisible_characters_and_other_forms_hide(
     text: str, expected: tuple[str, str]
 ) -> None:
     assert found_in(text, Rules()) == [expected]
-
-
-def test_in_real_notes_it_finds_what_one_match_after_the_other_does(meddocan: Path) -> None:
-    documents = list(read(meddocan / "dev", problems=Problems()))[:12]
-    batch = make_batch(documents, labelled=False)
-    actual = said(BUILT_IN.annotate(batch))
-    assert actual == one_after_the_other(batch, RULES)
-    assert {"B-DATE", "I-DATE", "B-AGE", "B-POSTCODE", "B-EMAIL", "B-LONG_NUMBER"} <= set(actual)
 
 
 LONG = 200_000
