@@ -21,18 +21,7 @@ _SUPERVISED = ("supervised", "full-supervision")
 def configuration_of(
     plan: Plan, variant: Variant, files: RunFiles, random_state: int
 ) -> Configuration:
-    """Build the configuration of a run.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan of the experiment.
-    variant : Variant
-        The variant.
-    files : RunFiles
-        The documents of the run.
-    random_state : int
-        Its random state.
+    """Build the configuration of a run on some files, with a random state.
 
     Raises
     ------

@@ -146,7 +146,7 @@ class DocumentFiles:
         return len(self._units_of(split))
 
     def _seed_of(self, variant: Variant, split: str, random_state: int) -> tuple[str, str]:
-        """Return the file of a seed, and that of the other documents if it was drawn."""
+        """Return the file of a seed, and the file of the other documents if it was drawn."""
         documents = self._splits[split].train
         if not self._plan.data.seed:
             return "", ""

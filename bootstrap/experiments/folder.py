@@ -76,7 +76,7 @@ class ExperimentFolder:
         return Run(self.folder / "runs" / folder_name(variant) / f"{random_state}-{split}")
 
     def has_begun(self) -> bool:
-        """Return whether the folder is that of an experiment."""
+        """Return whether the folder contains an experiment."""
         return self.plan_file.is_file() and self.data_file.is_file()
 
     def plan(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from corpus.errors import shown
 
 #: The maximum number of combinations of a grid.
 MOST_POINTS = 100_000
-#: The sections of an experiment file beyond those of a configuration.
+#: The sections that an experiment file has in addition to a configuration.
 OWN_SECTIONS = ("experiment", "seed", "grid", "variants")
 #: The keys of a variant beside sections.
 _VARIANT_KEYS = ("method", "grid")

@@ -59,8 +59,8 @@ class PlannedRun:
 class PlannedEmbeddings:
     """Embeddings that the runs of a split share.
 
-    The configuration is that of a run on all annotated documents of the split. `test_text` says
-    whether the text of the test documents is used.
+    The configuration describes a run on all annotated documents of the split. With `test_text`,
+    the text of the test documents is used.
     """
 
     split: str
@@ -167,7 +167,7 @@ class _Planner:
             )
 
     def embeddings(self, split: str) -> PlannedEmbeddings:
-        """Plan the embeddings of a split, whose text is that of all its runs."""
+        """Plan the embeddings of a split, which all its runs share."""
         labels = {} if self.plan.labels is None else {"labels": self.plan.labels}
         everything = Variant("", "full-supervision", labels, None)
         if not self.plan.data.seed:  # all runs have the same documents

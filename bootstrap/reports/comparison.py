@@ -27,7 +27,7 @@ class Point:
     iteration : int
         The number of the iteration.
     documents, tokens : int
-        The documents annotated by people, those of the seed included, and their tokens.
+        The documents annotated by people, including the seed, and their tokens.
     counts : ConfusionCounts
         Strict entities in the documents that score.
     validation_f1 : float
@@ -74,7 +74,7 @@ class RunResult:
 
     @property
     def pair(self) -> tuple[str, int | None]:
-        """What the run has in common with those of other variants: split and random state."""
+        """What the run shares with runs of other variants: split and random state."""
         return self.split, self.random_state
 
     @property
@@ -149,7 +149,7 @@ class Spread:
 
     @classmethod
     def from_values(cls, values: Sequence[float]) -> Self:
-        """Compute the distribution of values, of which there is at least one."""
+        """Compute the distribution of at least one value."""
         array = np.asarray(values, np.float64)
         deviation = float(array.std(ddof=1)) if len(array) > 1 else 0.0
         ends = float(array.min()), float(array.max())
@@ -305,7 +305,7 @@ def _interval(
 def _in_all_splits(
     result: RunResult, units: Mapping[str, npt.NDArray[np.int64]]
 ) -> npt.NDArray[np.int64]:
-    """Return the counts of a run in the documents of all splits: 0 in those of the others."""
+    """Return the counts of a run in the documents of all splits: 0 in other splits."""
     parts = [
         result.tested.all_classes
         if split == result.split

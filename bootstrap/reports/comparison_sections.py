@@ -48,14 +48,12 @@ def comparison_sections(
     scored: str,
     at_documents: Sequence[int] = (),
 ) -> list[Section]:
-    """Build the sections that compare runs.
+    """Build the sections that compare at least one run.
 
     Parameters
     ----------
-    results : sequence of RunResult
-        The runs, of which there is at least one.
-    rows : sequence of Row
-        Their comparison.
+    results, rows
+        The runs and their comparison.
     scored : str
         The documents that they are scored on, such as ``"test documents"``.
     at_documents : sequence of int
@@ -242,17 +240,7 @@ def _scores(
 
 
 def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iteration") -> Figure:
-    """Build the figure of the scores of variants on one axis.
-
-    Parameters
-    ----------
-    results : sequence of RunResult
-        The runs.
-    scored : str
-        The documents that they are scored on.
-    axis : {"iteration", "documents", "tokens"}
-        The axis.
-    """
+    """Build the figure of the scores of variants on some documents, on an axis of `AXES`."""
     title, is_iteration = AXES[axis], axis == "iteration"
     curves = {variant: _steps(runs, axis) for variant, runs in by_variant(results).items()}
     beyond = _shown_as_lines(curves, axis)
@@ -297,7 +285,7 @@ def _shown_as_lines(curves: Mapping[str, Steps], axis: str) -> set[str]:
     """Return the variants that would not fit on an axis.
 
     They have one model, if others have several iterations. Or they begin with more annotations
-    than those of active learning end with, and would leave no room for the others.
+    than active learning ends with, and would leave no room for the others.
     """
     growing = [steps for steps in curves.values() if len(steps) > 1]
     if not growing:
@@ -317,18 +305,10 @@ def _ends(curves: Iterable[Steps], axis: str) -> tuple[float, float]:
 def _curve(
     variant: str, steps: Steps, measure: Callable[[Point], float], style: int, axis: str
 ) -> Series:
-    spreads = [Spread.from_values([measure(point) for point in step]) for step in steps]
-    several = len(steps[0]) > 1
+    scores = [Spread.from_values([measure(point) for point in step]).estimate for step in steps]
     by_iteration = axis == "iteration"
-    places = tuple(fmean(getattr(point, axis) for point in step) for step in steps)
-    return Series(
-        variant,
-        tuple(range(len(steps))) if by_iteration else places,
-        tuple(spread.mean for spread in spreads),
-        style=style,
-        low=tuple(spread.lowest for spread in spreads) if several else (),
-        high=tuple(spread.highest for spread in spreads) if several else (),
-    )
+    places = [fmean(getattr(point, axis) for point in step) for step in steps]
+    return Series.from_values(variant, scores, None if by_iteration else places, style=style)
 
 
 def _steps(results: Sequence[RunResult], axis: str) -> Steps:

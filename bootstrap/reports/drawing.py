@@ -398,7 +398,7 @@ def _set_axis(axis: Any, description: Axis, *, every: bool = False) -> None:
 
 
 def _shifted_places(figure: Figure, panel: Panel, series: Series) -> tuple[Number, ...]:
-    """Return the places of points, beside those of other series of the same rows."""
+    """Return the places of points, beside the points of other series in the same rows."""
     others = [points for points in panel.series if points.mark == "points"]
     taken = [place for points in others for place in points.places]
     # Series of one row each need no room beside each other.

@@ -74,14 +74,8 @@ def require_tensorflow() -> None:
 def write_events(records: Iterable[RunRecord], folder: Path) -> None:
     """Write the numbers of runs as events of TensorBoard: a folder for each run.
 
-    Events of an earlier export of a run of the same name are replaced.
-
-    Parameters
-    ----------
-    records : iterable of RunRecord
-        The runs.
-    folder : Path
-        The folder of logs; it is made if necessary.
+    The folder is made if necessary. Events of an earlier export of a run of the same name are
+    replaced.
 
     Raises
     ------
@@ -114,7 +108,7 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
 
 
 def folder_name(name: str) -> str:
-    """Return a name as that of a folder: without separators, and not hidden."""
+    """Return a name for a folder: without separators, and not hidden."""
     plain = "".join(
         character if character.isprintable() and character not in '/\\:*?"<>|' else "_"
         for character in name
@@ -130,14 +124,9 @@ def require_mlflow() -> None:
 
 
 def save_runs(records: Iterable[RunRecord], folder: Path) -> None:
-    """Add runs to a store of MLflow in a folder.
+    """Add runs to a store of MLflow in a folder, which is made if necessary.
 
-    Parameters
-    ----------
-    records : iterable of RunRecord
-        The runs. Each becomes a new run of the experiment `EXPERIMENT`.
-    folder : Path
-        The folder of the store; it is made if necessary.
+    Each becomes a new run of the experiment `EXPERIMENT`.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class Axis:
     names : tuple of str
         Names of the places 0, 1, 2 and so on; empty for numbers.
     low, high : float, optional
-        Its limits; by default those of the data.
+        Its limits; by default the limits of the data.
     whole : bool
         Whether only whole numbers are labelled.
     percent : bool
@@ -130,7 +130,7 @@ class Figure:
     caption : str
         How to read it.
     places, values : Axis
-        The axis of the places of points, and that of their values.
+        The axes of the places of points and of their values.
     panels : tuple of Panel
         Its plots, which share both axes.
     rows : bool

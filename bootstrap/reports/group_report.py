@@ -1,4 +1,4 @@
-"""The report of one run, or that of several on one axis, and its figures."""
+"""The report of one run, or of several runs on one axis, and its figures."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SCORED = "validation documents"
 
 
 def report_of(groups: Sequence[GroupRecord], *, show_text: bool = False) -> Report:
-    """Build the report of one run, or that of several on one axis.
+    """Build the report of one run, or of several runs on one axis.
 
     Groups that are scored on other documents or classes are in parts of their own.
 
     Parameters
     ----------
     groups : sequence of GroupRecord
-        The groups, of which there is at least one; each is compared with the first of its part.
+        At least one group; each is compared with the first of its part.
     show_text : bool
         Whether errors are shown in the text of notes; of one run only.
 
@@ -70,16 +70,7 @@ def _only_record(groups: Sequence[GroupRecord]) -> RunRecord | None:
 
 
 def figure_of(groups: Sequence[GroupRecord], name: str, axis: str = "iteration") -> Figure | Matrix:
-    """Return a figure of the report of groups of runs.
-
-    Parameters
-    ----------
-    groups : sequence of GroupRecord
-        The groups.
-    name : str
-        The name of a figure.
-    axis : {"iteration", "documents", "tokens"}
-        The horizontal axis, if the figure is ``"scores"``.
+    """Return a figure of the report of groups of runs; ``"scores"`` on one of `AXES`.
 
     Raises
     ------
@@ -222,7 +213,7 @@ def _details(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
 def _differing(
     name: str, title: str, records: Sequence[RunRecord], values: Sequence[Mapping[str, str]]
 ) -> Table:
-    """Build the table of the names whose values are not those of all runs."""
+    """Build the table of the names whose values differ between runs."""
     keys = dict.fromkeys(key for of_run in values for key in of_run)
     rows = [(key, *(of_run.get(key, "") for of_run in values)) for key in keys]
     differing = tuple(row for row in rows if len(set(row[1:])) > 1)

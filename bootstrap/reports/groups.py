@@ -22,7 +22,7 @@ from corpus.errors import InputError, shown
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """Runs that are shown as one, such as those of several random states; at least one."""
+    """Runs that are shown as one, such as runs with several random states; at least one."""
 
     name: str
     runs: tuple[Run, ...]
@@ -51,7 +51,7 @@ class RunRecord:
     run : Run
         Its folder.
     rows : tuple of IterationMetrics
-        Its iterations, of which there is at least one.
+        Its iterations, at least one.
     test : mapping of int to DocumentCounts
         The counts in the test documents, of the iterations that have some; empty unless requested.
     """
@@ -259,7 +259,7 @@ def comparable_parts(groups: Iterable[GroupRecord]) -> list[list[GroupRecord]]:
 
 
 def require_comparable(groups: Sequence[GroupRecord]) -> None:
-    """Raise a `RunError` if the scores of a group cannot be on one axis with those of the first."""
+    """Raise a `RunError` if the scores of a group cannot be on one axis with the first."""
     for group in groups[1:]:
         first, other = groups[0].records[0], group.records[0]
         if first.material != other.material:

@@ -67,7 +67,7 @@ class Table:
     Parameters
     ----------
     name : str
-        Its name in a report, and that of its CSV file.
+        Its name in a report, and the name of its CSV file.
     title : str
         What it holds.
     columns : tuple of Column

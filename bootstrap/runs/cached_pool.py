@@ -31,7 +31,7 @@ class CachedPool:
     folder : Path
         The folder of the files; it is created with the first batch.
     reused : int
-        Number of batches of an earlier process that are reused, as far as their files are intact.
+        Number of batches of an earlier process that are reused, up to the first damaged file.
         Others are read from the source again, which counts their problems again.
     """
 

@@ -178,7 +178,7 @@ def _cluster(
 def _lines(
     notes: Notes, rng: np.random.Generator, report: ReportStage, test: Sequence[Document] = ()
 ) -> Iterator[Document]:
-    """Yield the lines of all documents, without labels; of a large pool, those of a sample."""
+    """Yield the lines of all documents, without labels; a large pool is sampled."""
     candidates = notes.gold.documents if notes.gold else ()
     unread = {(document.id, document.text): document for document in candidates}
     pool = notes.unlabeled

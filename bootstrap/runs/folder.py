@@ -140,7 +140,7 @@ class Run:
         write_atomically(self.config_file, with_digest(configuration))
 
     def has_begun(self) -> bool:
-        """Return whether the folder is that of a run."""
+        """Return whether the folder contains a run."""
         # A configuration alone is what `bootstrap init` writes.
         return self.config_file.is_file() and self.data_file.is_file()
 
@@ -188,8 +188,8 @@ class Run:
         Parameters
         ----------
         to_resume : bool
-            Whether only what a resumed run reads is compared: of the models, those of the last
-            iteration and of the best one. A last iteration whose metrics are missing is repeated.
+            Whether to compare only what a resumed run reads: of the models, the last and the best
+            one. A last iteration whose metrics are missing is repeated.
 
         Returns
         -------
@@ -276,20 +276,14 @@ class Run:
 
         Parameters
         ----------
-        iteration : int
-            The number of the iteration.
-        selected : ChosenDocuments or None
-            The selected documents.
-        metrics : IterationMetrics
-            The metrics.
-        validation : DocumentCounts
-            The counts of the strict entities in each validation document.
+        iteration, selected, metrics
+            The number of the iteration, the documents that it selected, and its metrics.
+        validation, errors
+            The counts of strict entities in each validation document, and the errors in all.
         baseline : DocumentCounts, optional
-            Those of the seed alone, if this is iteration 0 and its model is another one.
+            The counts of the seed alone, if this is iteration 0 and its model is another one.
         queried : ChosenDocuments, optional
             The documents that were annotated in this iteration.
-        errors : sequence of EntityError, optional
-            The errors of the model on the validation documents.
         """
         folder, before = self.iteration(iteration), self.iteration(iteration - 1)
         if not folder.model_folder.is_dir():  # nothing was trained: the models are kept
@@ -380,7 +374,7 @@ class Run:
         Raises
         ------
         RunError
-            If no iteration is closed yet, or the model is not that of the iteration.
+            If no iteration is closed yet, or the model belongs to another one.
         """
         best = self.best_iteration()
         self.iteration(best).verify_description_of_model()
@@ -392,7 +386,7 @@ class Run:
         return [self._documents(row.iteration, QUERIED, classes) for row in rows if row.queried]
 
     def selected(self, iterations: Iterable[int], classes: Sequence[str]) -> list[ChosenDocuments]:
-        """Read the documents that were selected in iterations, as far as there were any."""
+        """Read the documents that were selected in iterations, where there were any."""
         parts = [self._documents(iteration, SELECTED, classes) for iteration in iterations]
         return [part for part in parts if len(part.batch)]
 

@@ -57,7 +57,7 @@ class IterationFolder:
         return self.folder / "second"
 
     def new_alternative(self) -> Path:
-        """Make a folder for another model, and return that of the model in it."""
+        """Make a folder for another model, and return the folder of the model in it."""
         number = len(list(self.folder.glob(f"{_ALTERNATIVE}*")))
         folder = self.folder / f"{_ALTERNATIVE}{number}"
         for path in (self.folder, folder):
@@ -65,7 +65,7 @@ class IterationFolder:
         return folder / "model"
 
     def remove_alternatives(self) -> None:
-        """Remove the models that are not that of the iteration."""
+        """Remove the models that lost the comparison."""
         for folder in self.folder.glob(f"{_ALTERNATIVE}*"):
             shutil.rmtree(folder)
 
@@ -101,7 +101,7 @@ class IterationFolder:
         except ValueError as error:
             raise RunError(f"{self.metrics_file} is not a metrics file: {error}") from None
         if metrics.iteration != int(self.folder.name):
-            raise RunError(f"{self.metrics_file} is that of another iteration")
+            raise RunError(f"{self.metrics_file} belongs to another iteration")
         return metrics
 
     def _manifest(self) -> Manifest:
@@ -123,7 +123,7 @@ class IterationFolder:
         return None
 
     def verify_description_of_model(self) -> None:
-        """Check that the model is that of the closed iteration; see `verify` for errors."""
+        """Check that the model belongs to the closed iteration; see `verify` for errors."""
         self._manifest().verify([_MODEL])
 
     def verify(self, *, with_model: bool) -> int:

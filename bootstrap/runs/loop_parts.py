@@ -57,7 +57,7 @@ UNIT_FILE = "unit.json"
 #: Documents of mentions without context for each gold document with entities.
 _MENTION_DOCUMENTS = 8
 
-# A part of the seed of the random generator of augmentation; those of other stages differ.
+# A part of the seed of the random generator of augmentation; other stages have other parts.
 _STAGE = 3
 
 
@@ -75,7 +75,7 @@ class NoDocuments:
 
 @dataclass(frozen=True, slots=True)
 class RoundLimits(Limits):
-    """The limits of a loop with rounds: those of the loop count from the last round on.
+    """The limits of a loop with rounds: the limits of the loop count from the last round on.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class RoundLimits(Limits):
         """Ask for the documents of the next round, and return all that are annotated."""
         if state and not self.rounds.ended():
             query, second = self.rounds.query, state.second
-            # Names are not propagated: the uncertainty is that of the tagger itself.
+            # Names are not propagated: the tagger itself is uncertain.
             others = [second] if query.views and second else []
             details = (query.detail, query.detail)
             self.rounds.ask(Views(state.model.tagger, others, query.measure, details).tag)
@@ -227,7 +227,7 @@ class LoopParts:
         notes.clean_batches = sum(not metrics.left_out for metrics in closed[:-1])
         if self.configuration.loop.keep != RELABEL:
             return TimedPool(notes, self.watch)
-        # A batch beyond those of the closed iterations is read again, and its problems are counted.
+        # A batch that no closed iteration has read is read again, and its problems are counted.
         cache = CachedPool(notes, self.run.batches_folder, max(len(closed) - 1, 0))
         return TimedPool(cache, self.watch)
 
@@ -259,7 +259,7 @@ class LoopParts:
         )
 
     def _excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
-        """Return which documents are those of held-out patients, or annotated."""
+        """Return which documents are annotated, or belong to held-out patients."""
         groups = pa.array(sorted(self.notes.held_out.groups), pa.large_string())
         excluded: npt.NDArray[np.bool_] = np.asarray(pc.is_in(batch.groups, groups))
         return excluded | self.rounds.annotated(batch) if self.rounds else excluded

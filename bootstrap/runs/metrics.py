@@ -57,7 +57,7 @@ class TrialMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationMetrics:
-    """All figures of an iteration, without any text of notes; by default those of nothing done.
+    """All figures of an iteration, without any text of notes.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class IterationMetrics:
         The proportions of the selection that deviates most, without the mean length of absent
         entities.
     reference : mapping of str to float
-        The reference proportions: those of the validation documents, or configured ones.
+        The proportions of the validation documents, or configured ones.
     selected_proportions : mapping of str to float
         The proportions of all documents selected; empty if nothing was selected.
     confidence : mapping of str to float

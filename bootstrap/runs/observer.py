@@ -31,7 +31,7 @@ CONFIDENCE_BINS = 20
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
-# A part of the seed of the random generator; those of selection and training have others.
+# A part of the seed of the random generator; selection and training have other parts.
 _STAGE = 2
 
 _P = ParamSpec("_P")
@@ -122,27 +122,23 @@ class TimedTrainer(Trainer):
 def metrics_of(
     step: Step, validation: GoldBatch, reference: Proportions, random_state: int = 0
 ) -> IterationMetrics:
-    """Compute the metrics of an iteration, as far as they follow from it.
+    """Compute the metrics of an iteration from its step.
+
+    They lack the seconds, the documents that were annotated, and the documents left out.
 
     Parameters
     ----------
     step : Step
         The iteration.
-    validation : GoldBatch
-        The validation documents.
-    reference : Proportions
-        The reference proportions.
+    validation, reference
+        The validation documents, and the reference proportions.
     random_state : int
         The seed of the random number generators of the run.
-
-    Returns
-    -------
-    IterationMetrics
-        Without seconds, annotated documents and documents left out.
     """
     state, before, labelling = step.state, step.before, step.labelling
     model, batch = state.model, validation.batch
-    training = model.candidate.training if len(step.models) > 1 else state.training
+    several = len(step.models) > 1
+    training = model.candidate.training if several else state.training
     selected = concatenated(labelling.selected) if labelling else None
     selections = labelling.selections if labelling else []
     tagged = labelling.confidence if labelling else []
@@ -178,7 +174,7 @@ def metrics_of(
         strategy=labelling.strategy.name if labelling else "",
         augmented=state.training.copies is not None,
         trials=[_trial(trial, batch, trial.tagger is model.tagger) for trial in step.models]
-        if len(step.models) > 1
+        if several
         else [],
         quality=_quality(labelling, validation, [random_state, state.iteration, _STAGE]),
         new_entities=_new_entities(step, selected),
@@ -315,19 +311,7 @@ def _trial(model: Model, validation: Batch, chosen: bool) -> TrialMetrics:
 
 
 def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, ConfusionCounts]:
-    """Count strict entities in two halves of the documents, with no group in both.
-
-    Parameters
-    ----------
-    validation : Batch
-        The documents.
-    scores : Scores
-        The scores of the same documents.
-
-    Returns
-    -------
-    pair of ConfusionCounts
-    """
+    """Count strict entities in two halves of scored documents, with no group in both."""
     sides = number_patients(validation.groups.to_pylist(), validation.ids.to_pylist()) % 2
     left, right = (scores.take(np.flatnonzero(sides == side)).counts("ner") for side in (0, 1))
     return left, right

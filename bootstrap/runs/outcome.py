@@ -59,7 +59,7 @@ class Outcome:
 
     @property
     def gain(self) -> float:
-        """The F1 of `best` less that of `first`."""
+        """The F1 of `best` minus the F1 of `first`."""
         return self.best.f1 - self.first.f1
 
 
@@ -101,7 +101,7 @@ def held_out_counts(
     """Return the counts of a run in each validation document, selected by other documents.
 
     Each half of the documents is scored with the iteration that is the best on the other half. The
-    sum over the documents is `Outcome.best`. The parameters are those of `outcome_of`.
+    sum over the documents is `Outcome.best`. See `outcome_of` for the parameters.
     """
     left, right = map(counts_of, _selected_by_halves(metrics))
     none = np.zeros((len(left.ids), 3), np.int64)

@@ -48,18 +48,7 @@ class Calibration:
 
 
 def calibration_of(counts: DocumentCounts) -> list[Calibration] | None:
-    """Group validation documents by confidence; None if it was not recorded.
-
-    Parameters
-    ----------
-    counts : DocumentCounts
-        The counts of an iteration.
-
-    Returns
-    -------
-    list of Calibration or None
-        The intervals of equal width that have documents, in order.
-    """
+    """Group documents by confidence, in intervals of equal width; None if it was not recorded."""
     if counts.confidence is None:
         return None
     right = counts.all_classes[:, 1:].sum(axis=1) == 0

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bootstrap.runs.metrics import EntityScores, IterationMetrics, TrialMetrics
+from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts
 from taggers.base import Training
 
@@ -52,3 +53,17 @@ def make_metrics() -> Callable[..., IterationMetrics]:
         return replace(METRICS, **values)
 
     return make
+
+
+def same(left: Batch, right: Batch) -> bool:
+    """Return whether two batches have the same documents, words and tags."""
+    words = [
+        [batch.vocabulary[word] for word in batch.word_ids.tolist()] for batch in (left, right)
+    ]
+    arrays = ("starts", "ends", "document_offsets", "tags")
+    return (
+        left.to_documents() == right.to_documents()
+        and left.labels == right.labels
+        and words[0] == words[1]
+        and all((getattr(left, name) == getattr(right, name)).all() for name in arrays)
+    )

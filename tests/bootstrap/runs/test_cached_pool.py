@@ -19,6 +19,7 @@ from bootstrap.self_training.state import RELABEL, State
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from taggers import Tagging, Training
+from tests.bootstrap.runs.conftest import same
 from tests.bootstrap.self_training.looping import Iteration, loop_options, run_loop
 
 GOLD = make_batch([Document("s", "Ana ve", (Span(0, 3, "PERSON"),))], labelled=True)
@@ -41,15 +42,6 @@ class CountingSource:
 def ids(batch: Batch) -> list[str]:
     names: list[str] = batch.ids.to_pylist()
     return names
-
-
-def same(left: Batch, right: Batch) -> bool:
-    return (
-        left.to_documents() == right.to_documents()
-        and left.vocabulary == right.vocabulary
-        and (left.word_ids == right.word_ids).all()
-        and (left.tags == right.tags).all()
-    )
 
 
 class Idle:

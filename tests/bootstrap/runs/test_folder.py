@@ -20,10 +20,11 @@ from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.records import DocumentCounts, RunError
 from bootstrap.runs.resume import locked, new_folder
 from bootstrap.selection import ChosenDocuments
-from corpus.batch import Batch, make_batch
+from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from tests.bootstrap.changed_runs import rewrite_manifests
+from tests.bootstrap.runs.conftest import same
 
 DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["00"]})
 CLASSES = ("LOCATION", "PERSON")
@@ -293,19 +294,6 @@ def test_what_was_selected_is_read_back(
     (last,) = run.selected([3], CLASSES)
     assert same(last.batch, selected[1].batch)
     assert mode(run.iteration(1).folder / "selected.parquet") == 0o600
-
-
-def same(left: Batch, right: Batch) -> bool:
-    words = [
-        [batch.vocabulary[word] for word in batch.word_ids.tolist()] for batch in (left, right)
-    ]
-    arrays = ("starts", "ends", "document_offsets", "tags")
-    return (
-        left.to_documents() == right.to_documents()
-        and left.labels == right.labels
-        and words[0] == words[1]
-        and all((getattr(left, name) == getattr(right, name)).all() for name in arrays)
-    )
 
 
 # Metrics

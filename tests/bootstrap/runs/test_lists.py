@@ -13,6 +13,7 @@ from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch, score_batches
 from taggers import make_tagger
 from taggers.augmentation import AugmentOptions
+from taggers.dictionaries.dictionary_options import ListOptions
 
 NOTES = [
     "Nombre: [Q:José García López] ingresa en [C:Complejo Hospitalario de Navarra] de [T:Pamplona]",
@@ -38,16 +39,19 @@ def gold(notes: list[str], classes: dict[str, str]) -> Batch:
     return make_batch(documents, labelled=True)
 
 
+def options_of(seed: Batch, validation: Batch | None = None) -> ListOptions:
+    options = list_options_for(seed, AugmentOptions(), validation=validation)
+    assert options is not None
+    return options
+
+
 def texts(batch: Batch) -> list[str]:
     values: list[str] = batch.texts.to_pylist()
     return values
 
 
 def test_one_class_of_places_has_all_kinds() -> None:
-    options = list_options_for(
-        gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")}), AugmentOptions()
-    )
-    assert options is not None
+    options = options_of(gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")}))
     assert (options.label, options.place_label, options.place_labels) == ("QUI", "ON", {})
     assert (options.names, options.places) == (("census-es",), ("places-es",))
     assert options.classes == ("given_name", "surname")
@@ -59,8 +63,7 @@ def test_validation_documents_show_the_kinds_that_a_biased_seed_lacks() -> None:
     assert alone is not None
     assert (alone.place_label, alone.place_labels) == ("", {"street": "ON"})
     validation = gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")})
-    options = list_options_for(seed, AugmentOptions(), validation=validation)
-    assert options is not None
+    options = options_of(seed, validation=validation)
     assert (options.label, options.place_label, options.place_labels) == ("QUI", "ON", {})
 
 
@@ -68,20 +71,18 @@ def test_only_classes_of_the_seed_are_tagged() -> None:
     """Also where validation documents have others, which no model can learn."""
     seed = gold([NOTES[1]], {"S": "CARRER"})
     validation = gold(NOTES, {"Q": "QUI", "C": "CENTRE", "S": "CARRER", "T": "POBLE"})
-    options = list_options_for(seed, AugmentOptions(), validation=validation)
-    assert options is not None
+    options = options_of(seed, validation=validation)
     assert (options.label, options.place_label) == ("", "")
     assert set(options.place_labels.values()) == {"CARRER"}
     people = gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")})
-    options = list_options_for(gold([NOTES[1]], {"Q": "QUI"}), AugmentOptions(), validation=people)
-    assert options is not None
+    options = options_of(gold([NOTES[1]], {"Q": "QUI"}), validation=people)
     assert (options.label, options.place_label, options.place_labels) == ("QUI", "", {})
 
 
 def test_each_kind_of_place_belongs_to_the_class_with_most_mentions_of_it() -> None:
     seed = gold(NOTES, {"Q": "QUI", "C": "CENTRE", "S": "CARRER", "T": "POBLE"})
-    options = list_options_for(seed, AugmentOptions())
-    assert options is not None and options.label == "QUI"
+    options = options_of(seed)
+    assert options.label == "QUI"
     labels = options.place_labels
     assert (labels["hospital"], labels["street"]) == ("CENTRE", "CARRER")
     assert labels["municipality"] == "POBLE"
@@ -96,15 +97,12 @@ def test_a_stray_mention_does_not_make_a_class_of_hospitals_general() -> None:
     notes = [*(f"Alta del [C:Hospital de {name}]" for name in names), "Alta en [C:Zamora]"]
     for stray, expected in ((1, ""), (3, "CENTRE")):
         seed = [*notes, *(f"Alta en [C:{name}]" for name in ("Madrid", "Sevilla")[: stray - 1])]
-        options = list_options_for(
-            gold([*seed, *NOTES[:2]], {"Q": "QUI", "C": "CENTRE"}), AugmentOptions()
-        )
-        assert options is not None and options.place_label == expected
+        options = options_of(gold([*seed, *NOTES[:2]], {"Q": "QUI", "C": "CENTRE"}))
+        assert options.place_label == expected
 
 
 def test_a_class_of_one_kind_of_place_has_no_other_kinds() -> None:
-    options = list_options_for(gold(NOTES, {"Q": "QUI", "C": "CENTRE"}), AugmentOptions())
-    assert options is not None
+    options = options_of(gold(NOTES, {"Q": "QUI", "C": "CENTRE"}))
     assert (options.place_label, options.place_labels) == ("", {"hospital": "CENTRE"})
     options.check()
     seed = gold(NOTES * 3, {"Q": "QUI", "C": "CENTRE"})
@@ -134,8 +132,8 @@ def test_names_belong_to_the_class_with_most_of_them(patients: int, label: str) 
         f"Firma: [{'P' if number < patients else 'D'}:{name}]" for number, name in enumerate(PEOPLE)
     ]
     seed = gold([*notes, *NOTES], {"D": "DOCTOR", "P": "PATIENT", "C": "CENTRE", "T": "POBLE"})
-    options = list_options_for(seed, AugmentOptions())
-    assert options is not None and options.label == label
+    options = options_of(seed)
+    assert options.label == label
     assert options.place_labels["hospital"] == "CENTRE"
     if patients == 3:
         assert list_options_for(gold(notes, {"D": "D", "P": "P"}), AugmentOptions()) is None
@@ -144,8 +142,7 @@ def test_names_belong_to_the_class_with_most_of_them(patients: int, label: str) 
 def test_a_kind_of_place_of_several_classes_is_not_tagged() -> None:
     notes = ["Nacido en [N:Getafe]", "Vive en [T:Reus]", "De [N:Sabadell]", "En [T:Leganés]"]
     seed = gold([*notes, *NOTES[4:5] * 3], {"N": "BIRTH", "T": "HOME", "C": "CENTRE"})
-    options = list_options_for(seed, AugmentOptions())
-    assert options is not None
+    options = options_of(seed)
     assert (options.place_label, options.place_labels) == ("", {"hospital": "CENTRE"})
 
 
@@ -170,8 +167,7 @@ def test_without_a_list_of_names_there_is_no_tagger() -> None:
 @pytest.mark.parametrize("classes", [{}, {"C": "CENTRE", "S": "CARRER", "T": "POBLE"}])
 def test_the_tagger_finds_the_classes_of_the_seed(classes: dict[str, str]) -> None:
     seed = gold(NOTES * 3, {"Q": "QUI", **dict.fromkeys("CST", "ON"), **classes})
-    options = list_options_for(seed, AugmentOptions())
-    assert options is not None
+    options = options_of(seed)
     tagger = make_tagger("lists", options).fit(seed, rng=np.random.default_rng(0))
     tagging = tagger.tag(seed, detail="token")
     assert tagging.token_confidence is not None
