@@ -70,16 +70,6 @@ def test_scores_of_batches_are_those_of_their_documents(
     assert equal(score_batches(batch, predicted), aligned)
 
 
-def test_an_annotation_within_a_token_is_missed_by_the_token_around_it() -> None:
-    gold = [Document("d", "Annabel ve", (Span(0, 4, "PERSON"),))]
-    batch = make_batch(gold, labelled=True)
-    assert batch.to_documents()[0].spans == (Span(0, 7, "PERSON"),)
-    scores = score_batches(GoldBatch.from_documents(gold, batch), batch)
-    assert scores.counts("ner") == scores.counts("span") == (0, 1, 1)
-    assert scores.counts("covered") == (1, 0, 0)
-    assert score_batches(batch, batch).counts("ner") == (1, 0, 0)
-
-
 def test_other_documents_are_refused() -> None:
     left, right = (make_batch([Document(name, "Ana")], labelled=False) for name in "ab")
     with pytest.raises(ValueError, match="different documents"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from corpus import counts as counting
 from corpus.corpora import count_records as count_records_of_corpus
-from corpus.counts import WordCounter, WordCounts, _WordNumbers, count_words, in_pieces
+from corpus.counts import WordCounter, WordCounts, _WordNumbers, count_words
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import count_records, read, write
@@ -90,21 +90,6 @@ def test_progress_tells_the_documents_that_are_counted(monkeypatch: pytest.Monke
     documents = (Document(str(number), text) for number, text in enumerate(texts))
     count_words(documents, progress=told.append)
     assert told == [1, 3, 5]
-
-
-@given(texts=TEXTS, size=st.integers(1, 30))
-def test_pieces_are_all_texts_and_none_is_longer_than_it_must_be(
-    texts: list[str], size: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_PIECE", size)
-        pieces = list(in_pieces(iter(texts)))
-    assert [text for piece in pieces for text in piece] == texts
-    assert all(pieces)
-    for piece in pieces:
-        assert sum(len(text) + 1 for text in piece[:-1]) < size
-    for piece in pieces[:-1]:
-        assert sum(len(text) + 1 for text in piece) >= size
 
 
 # Numbers of words

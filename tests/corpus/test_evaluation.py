@@ -381,18 +381,6 @@ def test_nothing_to_find_is_no_error(corpus: list[Document]) -> None:
     assert report["per_label"] == {}
 
 
-def test_a_long_document() -> None:
-    text = "mot " * 100_000
-    spans = [Span(start, start + 3, "A") for start in range(0, 400_000, 40)]
-    gold = [Document("a", text, tuple(spans))]
-    # Half of them go on for a word.
-    odd = [replace(each, end=each.end + 4 * (each.start % 80 == 0)) for each in spans]
-    scores = score(gold, [Document("a", text, tuple(odd))])
-    assert scores.counts() == scores.counts("span") == (5_000, 5_000, 5_000)
-    assert scores.counts("span_merged") == (5_000, 5_000, 5_000)
-    assert scores.counts("covered") == (10_000, 5_000, 0)
-
-
 def test_real_spans_that_are_not_found(gold: dict[str, list[Document]]) -> None:
     corpus = gold["dev"]
     # Of every document the first span is not found and the second has another class.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import Problems
-from corpus.units import UNITS, Unit, join_spans, split_document, split_documents
+from corpus.units import Unit, join_spans, split_document
 
 PIECES = [
     *(".", "...", "!", "¿", "?", "…", ")", "»", '"', "(", "«", " ", "  ", "\t", "\xa0", "\u2028"),
@@ -211,19 +211,6 @@ def test_units_share_the_group_of_their_source(group: str | None) -> None:
         actual = [piece for _, piece in split_document(document, unit, Problems())]
         assert [piece.id for piece in actual] == ["ward/17#0", "ward/17#5"]
         assert [piece.group for piece in actual] == [expected, expected]
-
-
-def test_documents_are_split_one_after_another() -> None:
-    corpus = [Document("a", "Ana. Vic\n3"), Document("b", " "), Document("c", "Puig", (), "p")]
-    actual = {
-        unit: [each.id for each in split_documents(iter(corpus), unit, Problems())]
-        for unit in UNITS
-    }
-    assert actual == {
-        "document": ["a", "b", "c"],
-        "line": ["a#0", "a#9", "c#0"],
-        "sentence": ["a#0", "a#5", "a#9", "c#0"],
-    }
 
 
 @pytest.mark.slow

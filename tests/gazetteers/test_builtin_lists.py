@@ -1,4 +1,4 @@
-"""The gazetteers that come with the program: names and places of Spain."""
+"""The gazetteers that come with the program: names and places of Spain, and what is no name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from gazetteers.builtin import BUILTIN_LISTS, CENSUS, PLACES, read_gazetteer, resource
+from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, CENSUS, PLACES, read_gazetteer, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.phrases.matcher import PhraseMatcher
+from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 from gazetteers.phrases.spellings import is_street
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,13 +115,6 @@ def test_streets_have_a_kind_and_no_number(places: Gazetteer) -> None:
     assert not kinds & {"c", "cl", "av", "avda", "pza", "pl", "ctra", "barrio", "urbanizacion"}
 
 
-def test_countries_and_regions_are_named_in_three_languages(places: Gazetteer) -> None:
-    countries, regions = (set(counts_of(places, name)) for name in ("country", "region"))
-    assert {"alemania", "alemanya", "germany", "marruecos", "el marroc", "morocco"} <= countries
-    assert {"cataluña", "catalunya", "catalonia"} <= regions
-    assert {"bizkaia", "vizcaya", "lleida", "lerida"} <= set(counts_of(places, "province"))
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -174,11 +167,25 @@ def test_the_sources_of_all_lists_are_cited_and_installed() -> None:
     assert "NOTICE" in project["license-files"]
 
 
-@pytest.mark.parametrize("name", [CENSUS, PLACES])
-def test_sizes_in_the_documentation_are_those_of_the_lists(name: str) -> None:
-    gazetteer = read_gazetteer(name)
-    description = (RESOURCES / "README.md").read_text(encoding="utf-8")
-    guide = (ROOT / "docs" / "howto" / "gazetteers.md").read_text(encoding="utf-8")
-    for size in (len(gazetteer), *(each.terms for each in gazetteer.sizes())):
-        assert f"{size:,}" in description
-    assert f"{len(gazetteer):,}" in guide
+def test_the_blocking_list_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
+    gazetteer = read_gazetteer(BLOCKING)
+    terms = gazetteer.terms.to_pylist()
+    assert set(gazetteer.classes.to_pylist()) == {BLOCKED}
+    assert set(gazetteer.counts.tolist()) == {1}  # a term that is there twice has two
+    assert fold(terms) == terms
+    assert len(terms) > 250
+    some = ["Parkinson", "Guillain-Barré", "Guillain", "Gram", "marzo", "març", "cabeza", "sin"]
+    assert set(fold(some)) <= set(terms)
+    assert not {"cruz", "paz", "rubio", "dolores", "garcia"} & set(terms)
+
+
+def test_the_blocking_list_keeps_words_from_being_names() -> None:
+    names = {"NAME": ["Wilson", "Barré", "Cabeza", "Marzo", "Ana"]}
+    matcher = PhraseMatcher.from_gazetteers([read_gazetteer(BLOCKING)])
+    both = PhraseMatcher({**names, **matcher.phrases})
+    text = "Ana: enfermedad de Wilson, Guillain-Barré, Cabeza y cuello en marzo"
+    batch = make_batch([Document("", text)], labelled=False)
+    kept = [batch.vocabulary[word] for word in batch.word_ids[blocked(both.match(batch))].tolist()]
+    assert kept == ["Wilson", "Guillain", "-", "Barré", "Cabeza", "cuello", "marzo"]
+    matches = both.find(batch)
+    assert [both.classes[kind] for kind in matches.classes.tolist()].count("NAME") == 1

@@ -50,15 +50,6 @@ def test_places_are_those_of_the_published_files(builder: ModuleType, spain: Pat
     assert read_gazetteer(PLACES).table().equals(builder.places(spain).table())
 
 
-def test_every_province_of_the_catalogues_is_a_province(builder: ModuleType, spain: Path) -> None:
-    table = read_gazetteer(PLACES).table().to_pylist()
-    provinces = {row["term"] for row in table if row["class"] == "province"}
-    for name in ("hospitals.csv", "health_centres.csv"):
-        for each in {row["PROVINCIAS"] for row in rows_of(spain / name)}:
-            spoken = each.replace("BALEARS, ILLES", "ILLES BALEARS")
-            assert set(builder.spoken(spoken)) <= provinces
-
-
 def test_no_street_is_known_from_town_halls_alone(builder: ModuleType, spain: Path) -> None:
     """The addresses of town halls may not be copied; those of the catalogues may."""
     councils = {

@@ -51,10 +51,3 @@ def test_texts_are_folded_as_one_by_one_and_once(texts: list[str]) -> None:
     once = fold(texts)
     assert once == [straightforward(text) for text in texts]
     assert fold(once) == once
-
-
-@settings(max_examples=30)
-@given(text=st.text("abcdeñçnouáéïü ", max_size=10))
-def test_upper_case_and_decomposed_letters_are_the_same(text: str) -> None:
-    forms = [text, text.upper(), text.title(), unicodedata.normalize("NFD", text.upper())]
-    assert len(set(fold(forms))) == 1

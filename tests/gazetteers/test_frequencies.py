@@ -81,27 +81,6 @@ def test_words_are_borne_as_often_as_a_slow_count_says(
     assert table_of(actual) == by_hand(made, actual.classes)
 
 
-def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) -> None:
-    actual = Frequencies.from_gazetteer(
-        make_gazetteer(
-            ("maria", "given", 20),
-            ("maria carmen", "given", 5),
-            ("de la cruz", "surname", 7),
-            ("garcia garcia", "surname", 2),
-            ("cruz", "surname", 3),
-        )
-    )
-    assert actual.classes == ("given", "surname")
-    assert table_of(actual) == {
-        "maria": {"given": (25, 20), "surname": (0, 0)},
-        "carmen": {"given": (5, 0), "surname": (0, 0)},
-        "de": {"given": (0, 0), "surname": (7, 0)},
-        "la": {"given": (0, 0), "surname": (7, 0)},
-        "cruz": {"given": (0, 0), "surname": (10, 3)},
-        "garcia": {"given": (0, 0), "surname": (4, 0)},
-    }
-
-
 def test_a_class_that_is_not_there_is_named(make_gazetteer: MakeGazetteer) -> None:
     with pytest.raises(InputError, match="no class town in the gazetteer; it has given, surname"):
         Frequencies.from_gazetteer(

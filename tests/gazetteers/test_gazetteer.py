@@ -86,15 +86,6 @@ def test_a_gazetteer_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new" / "names.parquet").stat().st_mode) == 0o600
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    target = tmp_path / "names.parquet"
-    target.write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"names.parquet exists: nothing is overwritten"):
-        gazetteer_of([("a", "x", 1)]).save(target)
-    assert target.read_bytes() == b"mine"
-    assert list(tmp_path.iterdir()) == [target]
-
-
 def _damaged(path: Path) -> None:
     gazetteer_of([("a", "x", 1)]).save(path)
     path.write_bytes(path.read_bytes()[:-9])

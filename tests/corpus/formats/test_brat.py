@@ -203,12 +203,6 @@ def test_of_a_discontinuous_annotation_the_longest_piece_stays(folder: Folder) -
     assert spans(folder("T1\tNAME 14 18;0 4\tReus Joan\n"), lenient()) == [(0, 4, "NAME")]
 
 
-def test_a_discontinuous_annotation_has_the_text_of_its_pieces(folder: Folder) -> None:
-    problems = lenient()
-    assert spans(folder("T1\tNAME 0 4;14 18\tJoanReus\n"), problems) == []
-    assert only(problems)[0] == "annotations that disagree with the text"
-
-
 @pytest.mark.parametrize("twice", ["note.ANN", "note.TXT"])
 def test_several_files_of_one_name_are_rejected(folder: Folder, twice: str) -> None:
     """Which of them is right, nobody knows: none is taken, and none is quietly lost."""

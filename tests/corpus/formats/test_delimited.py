@@ -1,7 +1,6 @@
 """Reading and writing CSV and TSV."""
 
 import csv
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -107,17 +106,6 @@ def test_rows_that_make_no_document_are_rejected(path: Path, row: bytes, kind: s
         next(notes)
 
 
-def test_every_row_is_reported_by_its_number(path: Path) -> None:
-    rows = [row for row, _ in ROWS]
-    path.write_bytes(b"id,text,label\n" + b"\nz,Z,\n".join(rows) + b"\n")
-    problems = lenient()
-    assert len(documents(path, problems)) == len(rows) - 1
-    actual = sorted(int(each.where.rpartition(" ")[2]) for each in chain(*problems.named.values()))
-    assert actual == list(range(2, 2 + 2 * len(rows), 2))
-    for start in range(2 * len(rows)):
-        assert len(documents(path, lenient(), start=start)) == (2 * len(rows) - 1 - start) // 2
-
-
 @pytest.mark.parametrize(
     ("item", "kind"),
     [
@@ -157,14 +145,6 @@ def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyP
     for start in (3, 50, 51, 97, 98, 99, 100):
         wanted = [name for name in expected if int(name) >= start]
         assert [document.id for document in documents(path, lenient(), start=start)] == wanted
-
-
-def test_a_row_that_is_too_long_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LONGEST_LINE", 200)
-    path.write_text("id,text\n" + "1,a\n" * 100 + '2,"Joan' + "\n3,Joan" * 300)
-    with pytest.raises(InputError, match="is a quotation mark missing") as error:
-        documents(path)
-    assert "Joan" not in str(error.value)
 
 
 def test_a_quotation_mark_that_is_not_closed_is_reported(path: Path) -> None:
@@ -217,17 +197,6 @@ def test_other_columns_and_confidences_are_carried_along(tmp_path: Path, path: P
         ["", "", ""],
         ["x", "", ""],
     ]
-
-
-def test_a_row_that_cannot_be_decoded_is_a_problem_of_its_own(path: Path) -> None:
-    """Before, the error of Python's codec ended as an internal error."""
-    path.write_bytes(b"id,text\n1,N\xfaria\n2,a\x81b\n3,c\n")
-    with pytest.raises(ProblemError, match=r"row 3: .* is no character of cp1252"):
-        documents(path, encoding="cp1252")
-    problems = Problems(invalid="skip")
-    (batch,) = read_batches(path, problems=problems, encoding="cp1252")
-    assert batch.column("id").to_pylist() == ["1", "3"]
-    assert problems.counts == {"text that is not in the encoding that was named": 1}
 
 
 def test_the_name_of_a_carried_column_has_to_be_decoded(path: Path) -> None:

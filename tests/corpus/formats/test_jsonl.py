@@ -213,9 +213,3 @@ def test_keys_are_written_under_other_names(path: Path) -> None:
         "pat": "p",
     }
     assert documents(path, columns=columns) == [anna]
-
-
-def test_a_line_of_a_million_characters(path: Path) -> None:
-    document = Document("n", "á" * 1_000_000, (Span(0, 1_000_000, "A"),))
-    write([document], path)
-    assert documents(path) == [document]

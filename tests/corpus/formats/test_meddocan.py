@@ -28,16 +28,6 @@ def test_everything_is_read(meddocan: Path, corpus: list[Document]) -> None:
         assert document.text.encode() == stored
 
 
-def test_a_split_or_a_pattern_is_a_part_of_it(meddocan: Path, corpus: list[Document]) -> None:
-    train = [document for document in corpus if document.id.startswith("train/")]
-    assert len(train) == 500
-    notes = list(read(f"{meddocan}/tr*/*", problems=Problems()))
-    assert [f"train/{each.id}" for each in notes] == [document.id for document in train]
-    assert [document.spans for document in notes] == [document.spans for document in train]
-    assert list(read(meddocan / "train", problems=Problems())) == notes
-    assert list(read(meddocan / "train", problems=Problems(), start=490)) == notes[490:]
-
-
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out"])
 def test_every_format_holds_it(tmp_path: Path, corpus: list[Document], name: str) -> None:
     written = [replace(note, group=note.id) for note in corpus] if "." in name else corpus

@@ -183,15 +183,6 @@ def test_damage_inside_of_a_file_is_an_error(path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_a_file_name_that_is_not_utf8_is_read_or_an_input_error(tmp_path: Path) -> None:
-    path = Path(f"{tmp_path}/x\udcfa.parquet")
-    save(tmp_path / "x.parquet", id=[1], text=["A"]).rename(path)
-    try:
-        assert documents(path) == [Document("1", "A")]
-    except InputError as error:
-        str(error).encode()
-
-
 def test_start_counts_rows_over_row_groups_and_files(tmp_path: Path) -> None:
     for name, low, high, size in [("a", 0, 10, 3), ("b", 10, 10, 3), ("c", 10, 17, 100)]:
         ids = pa.array(range(low, high), pa.int64())

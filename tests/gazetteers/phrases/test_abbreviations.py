@@ -10,9 +10,7 @@ from gazetteers.folding import fold
 from gazetteers.phrases.matcher import PhraseMatcher
 from gazetteers.phrases.spellings import (
     ABBREVIATIONS,
-    STREETS,
     WORDS,
-    is_street,
     spellings,
 )
 
@@ -71,12 +69,6 @@ def test_canonical_words_are_canonical_and_folded() -> None:
         assert fold([*table, *table.values()]) == [*table, *table.values()]
         assert {WORDS.get(word, word) for word in table.values()} == set(table.values())
     assert not set(WORDS) & set(ABBREVIATIONS)
-
-
-def test_kinds_of_streets_are_known_by_their_first_word() -> None:
-    assert {"calle", "avenida", "plaza"} <= STREETS
-    assert is_street(["ctra", "vieja"]) and is_street(["passeig"]) and is_street(["c", "mayor"])
-    assert not is_street(["mayor", "calle"]) and not is_street([])
 
 
 @pytest.mark.parametrize(
