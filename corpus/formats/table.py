@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from corpus.errors import InputError
@@ -69,12 +68,7 @@ class Format:
         return importlib.import_module(self.module)
 
 
-def _table(*formats: Format) -> Mapping[str, Format]:
-    return MappingProxyType({format.name: format for format in formats})
-
-
-#: Every format, by name.
-FORMATS = _table(
+_FORMATS = (
     Format(
         "brat",
         (".txt", ".ann"),
@@ -126,6 +120,9 @@ FORMATS = _table(
         is_stream=True,
     ),
 )
+
+#: Every format, by name.
+FORMATS: Mapping[str, Format] = {format.name: format for format in _FORMATS}
 
 
 def format_named(name: str) -> Format:

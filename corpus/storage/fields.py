@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
@@ -18,31 +16,6 @@ LARGEST_FILE = 1 << 26
 
 #: The last line of a file that `with_digest` returned.
 _DIGEST = re.compile(rb"^# blake2b (.*)\n?\Z", re.MULTILINE)
-
-
-def read_json(path: Path, place: str = "") -> Any:
-    """Read a file of JSON.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    place : str
-        Its name in error messages; by default the last part of the path.
-
-    Raises
-    ------
-    InputError
-        If it is not a regular file, is too large, or is not JSON; see `parse_json`.
-    OSError
-        If it does not exist or cannot be read.
-    """
-    status, place = path.stat(), place or shown(path.name)
-    if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
-        raise InputError(f"{place} is not a regular file")
-    if status.st_size > LARGEST_FILE:
-        raise InputError(f"{place} has more than {LARGEST_FILE:,} bytes, the limit")
-    return parse_json(path.read_bytes(), place)
 
 
 def parse_json(content: bytes, place: str) -> Any:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
-from corpus.storage.fields import Fields, read_json
+from corpus.storage.fields import LARGEST_FILE, Fields, parse_json
 
 FILES, DIGEST = "files", "digest"
 
@@ -189,9 +190,15 @@ def read_fields(path: Path) -> Fields:
     Raises
     ------
     InputError
-        If the file is missing, or does not contain an object.
+        If it is missing, is no regular file, is too large, or does not contain an object.
     """
+    place = shown(path)
     try:
-        return Fields(read_json(path, shown(path)), shown(path))
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
+            raise InputError(f"{place} is not a regular file")
+        if status.st_size > LARGEST_FILE:
+            raise InputError(f"{place} has more than {LARGEST_FILE:,} bytes, the limit")
+        return Fields(parse_json(path.read_bytes(), place), place)
     except OSError as error:
-        raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from None
+        raise InputError(f"{place} cannot be read: {error.strerror}") from None

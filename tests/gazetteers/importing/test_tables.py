@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.formats.tabular import delimited_rows
-from gazetteers.importing import encodings, tables
+from gazetteers.importing import tables
 from gazetteers.importing.tables import Table
 
 #: A row: the line on which it begins, and its fields.
@@ -189,7 +189,7 @@ def test_encodings_are_found(
     encoding: str, detected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the first letter that tells them apart is cut in two, or comes late."""
-    monkeypatch.setattr(encodings, "_PIECE", 1)
+    monkeypatch.setattr(tables, "_PIECE", 1)
     monkeypatch.setattr(tables, "_SAMPLE", 80)
     text = "nombre;n\nANA;1\n" + "LUIS;2\n" * 50 + "MUÑOZ NÚÑEZ;3\r\n"
     path = write(tmp_path / "t.csv", text.encode(encoding))
