@@ -35,7 +35,7 @@ class StringTable:
     @classmethod
     def from_strings(cls, strings: Sequence[str]) -> StringTable:
         """Build a table from strings."""
-        encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
+        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
         ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
         return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any
 
-from bootstrap.config.options import AUTO, Preset
-from bootstrap.config.overrides import ConfigurationError, Source
+from bootstrap.config.options import AUTO
+from bootstrap.config.overrides import Source
 from bootstrap.config.validation import table_of
 from taggers.options import Capability, TaggerOptions
 
@@ -15,9 +15,8 @@ from taggers.options import Capability, TaggerOptions
 PAPER = "paper"
 
 #: The values of each preset that differ from the defaults of the options, by section. A section of
-#: a tagger receives those that its kind has as an option. Nothing differs in "auto".
+#: a tagger receives those that its kind has as an option. The preset "auto" is the defaults.
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    AUTO: {},
     PAPER: {
         "initial_model": {"names": ()},
         "tagger": {"embeddings": "", "clusters": "", "names": (), "phrases": (), "tolerance": 1e-5},
@@ -30,13 +29,7 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 def preset_of(tables: Mapping[str, Any], source: Source) -> str:
     """Return the preset that ``[loop] preset`` of a configuration names."""
-    name = table_of(tables, "loop", source).get("preset", AUTO)
-    if name not in PRESETS:
-        expected = " or ".join(f'"{preset}"' for preset in get_args(Preset))
-        raise ConfigurationError(
-            f"{source.origin('loop', 'preset')}: [loop] preset = {name!r}: expected {expected}"
-        )
-    return str(name)
+    return str(table_of(tables, "loop", source).get("preset", AUTO))
 
 
 def with_preset(
@@ -59,7 +52,7 @@ def with_preset(
     others : mapping of str to Any, optional
         Values that replace those of the preset; see `required_values`.
     """
-    values = dict(PRESETS[preset].get(section, {}))
+    values = PRESETS.get(preset, {}).get(section, {})
     if options is not None:
         known = {item.name for item in fields(options)}
         values = {name: value for name, value in values.items() if name in known}

@@ -63,55 +63,44 @@ class SettingRow:
     example: str = ""  # as TOML, of a setting whose default is empty or that has none
 
 
+#: The options of the sections without kinds, except for ``[data]``.
+_SECTIONS: Mapping[str, type[Any]] = {
+    "augment": AugmentOptions,
+    "loop": LoopOptions,
+    "select": SelectOptions,
+    "select.reference": ReferenceOptions,
+    "active": ActiveOptions,
+}
+
+#: The help of the kinds of taggers, by section.
+_KINDS = {
+    "initial_model": f'the model of iteration 0: "{SEED}", the tagger trained on the seed, or the '
+    "kind of a tagger that needs no annotated documents",
+    "tagger": "the kind of tagger: one of the package, the name of an entry point, or "
+    "package.module:Class",
+    "second_tagger": "the tagger of the second view, which some strategies need: a kind of "
+    f'[tagger] with options of its own, or "{TAGGER}", the tagger of the run without the features '
+    "of the layout",
+    "later_tagger": "another tagger for the later iterations: a kind of [tagger] with options of "
+    f'its own, or "{TAGGER}", the tagger of the run',
+}
+
+
 def setting_rows() -> list[SettingRow]:
     """Return every setting, in the order of ``bootstrap init`` and of the documentation."""
-    rows = _rows("data", DataOptions)
-    rows.append(
-        _kind_row(
-            "initial_model",
-            SEED,
-            f'the model of iteration 0: "{SEED}", the tagger trained on the seed, or the kind of a '
-            "tagger that needs no annotated documents",
-        )
-    )
+    rows = [*_rows("data", DataOptions), _kind_row("initial_model", SEED)]
     for kind in BUILTIN.values():
         if not kind.needs_seed:
             rows += _rows("initial_model", kind.options_type(), kind.name)
             rows += _rows("initial_model", InitialModelSelection, kind.name)
-    rows.append(
-        _kind_row(
-            "tagger",
-            DEFAULT_KIND,
-            "the kind of tagger: one of the package, the name of an entry point, or "
-            "package.module:Class",
-        )
-    )
+    rows.append(_kind_row("tagger", DEFAULT_KIND))
     for kind in BUILTIN.values():
         if kind.needs_seed:
             rows += _rows("tagger", kind.options_type(), kind.name)
-    rows.append(
-        _kind_row(
-            "second_tagger",
-            TAGGER,
-            "the tagger of the second view, which some strategies need: a kind of [tagger] with "
-            f'options of its own, or "{TAGGER}", the tagger of the run without the features of the '
-            "layout",
-        )
-    )
-    rows.append(
-        _kind_row(
-            "later_tagger",
-            TAGGER,
-            "another tagger for the later iterations: a kind of [tagger] with options of its own, "
-            f'or "{TAGGER}", the tagger of the run',
-        )
-    )
+    rows += [_kind_row("second_tagger", TAGGER), _kind_row("later_tagger", TAGGER)]
     rows += _rows("later_tagger", LaterTaggerStart, OTHER_KINDS)
-    rows += _rows("augment", AugmentOptions)
-    rows += _rows("loop", LoopOptions)
-    rows += _rows("select", SelectOptions)
-    rows += _rows("select.reference", ReferenceOptions)
-    rows += _rows("active", ActiveOptions)
+    for section, options in _SECTIONS.items():
+        rows += _rows(section, options)
     return rows
 
 
@@ -120,8 +109,8 @@ def experiment_rows() -> list[SettingRow]:
     return [*_rows("experiment", ExperimentOptions), *_rows("seed", SeedOptions)]
 
 
-def _kind_row(section: str, default: str, help: str) -> SettingRow:
-    return SettingRow(section, "kind", "", "string", f'"{default}"', help)
+def _kind_row(section: str, default: str) -> SettingRow:
+    return SettingRow(section, "kind", "", "string", f'"{default}"', _KINDS[section])
 
 
 def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:

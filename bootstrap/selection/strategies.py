@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -191,28 +192,18 @@ def confident_parts(
     return replace(tagging, tags=tags, confidence=share), useful
 
 
-def agreement(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
-    """Build the strategy that selects the spans that two views support."""
-    return _agreed(options, reference, views=SECOND_VIEW)
-
-
-def consensus(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
-    """Build the strategy that also counts the other occurrences of the words of a span."""
-    return _agreed(options, reference, views=SECOND_VIEW, recurring=True)
-
-
-def agreement_with_lists(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
-    """Build the strategy that selects the spans that two views and a tagger of lists support."""
-    return _agreed(options, reference, views=LIST_VIEW)
-
-
-def _agreed(
+def agreement(
     options: SelectOptions,
     reference: Reference | None,
     *,
-    views: int,
+    views: int = SECOND_VIEW,
     recurring: bool = False,
 ) -> SelectionFunction:
+    """Build the strategy that selects the spans that the tagger and further views support.
+
+    With `recurring`, the other occurrences of the words of a span count, too.
+    """
+
     def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
         return agreed_spans(
             [tagging, *tagging.views[:views]],
@@ -251,7 +242,7 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         variants=_FEWER,
     ),
     "consensus": StrategyKind(
-        consensus,
+        partial(agreement, recurring=True),
         "such spans at their other occurrences, too",
         detail="token",
         needs=_PARTIAL,
@@ -260,7 +251,7 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         variants=_FEWER,
     ),
     "agreement_with_lists": StrategyKind(
-        agreement_with_lists,
+        partial(agreement, views=LIST_VIEW),
         "spans that two views and a tagger of lists of names and places support",
         detail="token",
         needs=_PARTIAL,

@@ -17,7 +17,18 @@ Indices = npt.NDArray[np.int64]
 _MAX_HEADER_WORDS = 4
 
 
-class LineHeaders:
+class _WithoutSettings:
+    def settings(self) -> dict[str, Any]:
+        """Return nothing: it has no settings."""
+        return {}
+
+    @classmethod
+    def from_settings(cls, settings: Fields) -> Self:
+        """Create an annotator from its settings."""
+        return cls()
+
+
+class LineHeaders(_WithoutSettings):
     """Annotator of line headers: up to four words before the first colon of a line.
 
     All tokens of the line get the header as their value. ``Fecha de ingreso: 3 de mayo`` has the
@@ -50,17 +61,8 @@ class LineHeaders:
         lengths = np.diff(np.append(begins, len(lines)))
         return Stream(tuple(headers), np.repeat(values, lengths))
 
-    def settings(self) -> dict[str, Any]:
-        """Return nothing: it has no settings."""
-        return {}
 
-    @classmethod
-    def from_settings(cls, settings: Fields) -> Self:
-        """Create an annotator from its settings."""
-        return cls()
-
-
-class Colons:
+class Colons(_WithoutSettings):
     """Annotator of colons: the word before the latest colon in the line of a token.
 
     In ``NHC: 123 Nombre: Ana``, the value of ``123`` is ``nhc`` and that of ``Ana`` is ``nombre``.
@@ -83,15 +85,6 @@ class Colons:
         ]
         values = np.array(numbers, np.int32)[words.reshape(-1)][before]
         return Stream(tuple(words_before), np.where(has_value, values, np.int32(NO_VALUE)))
-
-    def settings(self) -> dict[str, Any]:
-        """Return nothing: it has no settings."""
-        return {}
-
-    @classmethod
-    def from_settings(cls, settings: Fields) -> Self:
-        """Create an annotator from its settings."""
-        return cls()
 
 
 def _header_text(batch: Batch, words: npt.NDArray[np.int32]) -> str:

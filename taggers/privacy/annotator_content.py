@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def contents_of(annotators: Mapping[str, Annotator]) -> dict[str, int]:
     """Return the number of phrases, and of rules that are not builtin."""
-    found = {}
-    for each in annotators.values():
-        if isinstance(each, Phrases):
-            found["phrases"] = each.size
-        if isinstance(each, Rules) and (rules := each.settings()["rules"]) != RULES:
-            found["rules of the configuration"] = len(rules)
-    return found
+    contents = {}
+    for annotator in annotators.values():
+        if isinstance(annotator, Phrases):
+            contents["phrases"] = annotator.size
+        if isinstance(annotator, Rules) and (rules := annotator.settings()["rules"]) != RULES:
+            contents["rules of the configuration"] = len(rules)
+    return contents
 
 
 def pruned_phrases(phrases: Phrases, pruning: Pruning) -> Phrases:
@@ -40,8 +40,8 @@ def pruned_annotators(
 ) -> dict[str, Annotator]:
     """Return annotators with the phrases of public lists only."""
     return {
-        name: pruned_phrases(each, pruning) if isinstance(each, Phrases) else each
-        for name, each in annotators.items()
+        name: pruned_phrases(annotator, pruning) if isinstance(annotator, Phrases) else annotator
+        for name, annotator in annotators.items()
     }
 
 
@@ -55,8 +55,8 @@ def words_in_phrases(
     private = [
         term for name, terms in phrases.items() for term in set(terms).difference(public[name])
     ]
-    found = {word for term in fold(private) for word in term.split()} if private else set()
-    return np.fromiter((word in found for word in fold(words)), bool, len(words))
+    within = {word for term in fold(private) for word in term.split()} if private else set()
+    return np.fromiter((word in within for word in fold(words)), bool, len(words))
 
 
 def traces_in(
