@@ -186,21 +186,12 @@ def unused_lists(
 
 def _unused(batch: Batch, options: TaggerOptions) -> Iterator[tuple[str, str, Mask]]:
     """Yield each empty option, a builtin list that it accepts, and the tokens in that list."""
-    for option, builtin in path_fields(type(options)).items():
+    lists = {name: builtin for name, builtin in path_fields(type(options)).items() if builtin}
+    others = {name: () for name in lists if isinstance(getattr(options, name), tuple)}
+    for option, builtin in lists.items():
         if getattr(options, option) != ():
             continue
-        bare = replace(options, **dict.fromkeys(_other_lists(options, option), ()))
         for name in builtin:
-            tokens = replace(bare, **{option: (name,)}).listed(batch)
+            tokens = replace(options, **(others | {option: (name,)})).listed(batch)
             if tokens is not None and (batch.tags == 0).any():
                 yield option, name, tokens
-
-
-def _other_lists(options: TaggerOptions, option: str) -> list[str]:
-    """Return the other options that name lists."""
-    fields = path_fields(type(options)).items()
-    return [
-        name
-        for name, builtin in fields
-        if builtin and name != option and isinstance(getattr(options, name), tuple)
-    ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.document import Document
@@ -60,7 +59,7 @@ class Sample:
     def add(self, documents: Sequence[Document]) -> None:
         """Add the next documents of the stream."""
         keys = np.concatenate([self._keys, self._rng.random(len(documents))])
-        kept = np.sort(_smallest(keys)[: self._size])
+        kept = np.sort(np.argsort(keys, kind="stable")[: self._size])
         before = len(self.documents)
         self.documents = [
             self.documents[place] if place < before else documents[place - before]
@@ -90,16 +89,12 @@ def sample_of(
     Batch
         Whole documents, in the order of the batch.
     """
-    drawn = _smallest(np.random.default_rng(random_state).random(len(batch)))[:size]
+    keys = np.random.default_rng(random_state).random(len(batch))
+    drawn = np.argsort(keys, kind="stable")[:size]
     if tokens is not None:
         fitting = int(np.searchsorted(np.cumsum(batch.lengths[drawn]), tokens, "right"))
         drawn = drawn[: max(fitting, 1)]
     return batch if len(drawn) == len(batch) else batch.take(np.sort(drawn))
-
-
-def _smallest(keys: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return the places of keys in ascending order, shape (n,)."""
-    return np.argsort(keys, kind="stable")
 
 
 def token_shares(batch: Batch) -> dict[str, float]:

@@ -112,22 +112,7 @@ class ParallelTagger:
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train in another process, which writes the model, and load it from its folder.
-
-        Parameters
-        ----------
-        warm_start : ParallelTagger, optional
-            The model whose weights training begins with.
-
-        Raises
-        ------
-        InputError
-            If the folder exists.
-        TrainingError
-            If the training produces no model.
-        KilledError
-            If the training process was ended.
-        """
+        """Train in another process, which writes the model, and load it; see `fit_all`."""
 
         def report_step(stage: str, done: int, total: int) -> None:
             self._report(stage, done, total)
@@ -152,13 +137,7 @@ class ParallelTagger:
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents.
-
-        Raises
-        ------
-        KilledError
-            If one of the processes was ended.
-        """
+        """Tag documents in chunks; a process that was ended raises a `KilledError`."""
         if self._tagger is None:
             raise ValueError("the tagger has not been trained")
 

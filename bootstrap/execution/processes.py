@@ -89,7 +89,6 @@ class SerialExecutor(Executor):
     shares_memory = True
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results of a function; see `Executor`."""
         return map(function, items)
 
 
@@ -108,7 +107,6 @@ class ProcessExecutor(Executor):
         self._jobs = jobs
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results of a function; see `Executor`."""
         calls = (joblib.delayed(function)(item) for item in items)
         with _results(calls, jobs=self._jobs, waiting=2 * self._jobs) as results:
             yield from results

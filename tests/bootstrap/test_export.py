@@ -248,7 +248,7 @@ def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
     )
     assert plain.tags.tolist() == keyed.tags.tolist()
     one, two = (
-        (tmp_path / target_name / HASHES[name]).read_bytes() for target_name in ("one", "two")
+        (tmp_path / name_of_copy / HASHES[name]).read_bytes() for name_of_copy in ("one", "two")
     )
     assert one != two  # of another key each
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -15,7 +15,6 @@ from bootstrap.cli.commands.convert import dropped_lines
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, with_label_map
 from corpus.corpora import read_corpus
-from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.evaluation import MEASURES, score
 from corpus.formats import Columns
@@ -41,7 +40,11 @@ def main(options: argparse.Namespace) -> None:
     gold, predicted = sides
     # The bootstrap interval samples documents with a fixed seed.
     report = score(gold, predicted).report(np.random.default_rng(0))
-    _refuse_unannotated(gold, options.gold)
+    if not any(document.spans for document in gold):
+        raise InputError(
+            f"{shown(options.gold)}: {len(gold):,} gold documents without any entity; expected "
+            "annotated notes (is --gold-label-column the name of their annotations?)"
+        )
     if options.json:
         text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
@@ -62,14 +65,6 @@ def _gold_columns(options: argparse.Namespace) -> Columns:
     names = asdict(columns_of(options))
     own = {part: getattr(options, f"gold_{part}_column") for part in names}
     return Columns(**(names | {part: name for part, name in own.items() if name is not None}))
-
-
-def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
-    if not any(document.spans for document in gold):
-        raise InputError(
-            f"{shown(source)}: {len(gold):,} gold documents without any entity; expected annotated "
-            "notes (is --gold-label-column the name of their annotations?)"
-        )
 
 
 def _rows(report: dict[str, Any]) -> Iterator[list[str]]:

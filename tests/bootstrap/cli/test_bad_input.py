@@ -144,7 +144,7 @@ def assert_refused(done: Any, message: str) -> None:
 
 
 @pytest.fixture
-def commands(tmp_path: Path, finished: Path, project: Path) -> dict[str, Callable[..., Any]]:
+def commands(tmp_path: Path, project: Path) -> dict[str, Callable[..., Any]]:
     """Return the arguments of each command that reads a source."""
     others = (project / "validation.jsonl", project / "unlabeled.jsonl")
     config = tmp_path / "run.toml"
@@ -157,13 +157,11 @@ def commands(tmp_path: Path, finished: Path, project: Path) -> dict[str, Callabl
 
     return {
         "convert": lambda source: ("convert", source, tmp_path / "out.jsonl"),
-        "tag": lambda source: ("tag", finished, source, tmp_path / "out"),
-        "evaluate": lambda source: ("evaluate", others[0], source, "--json", tmp_path / "x.json"),
         "run": lambda source: ("run", configured(source), "--out", tmp_path / "new"),
     }
 
 
-@pytest.mark.parametrize("name", ["convert", "tag", "evaluate", "run"])
+@pytest.mark.parametrize("name", ["convert", "run"])
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_source_that_cannot_be_read_is_refused(
     source: str, name: str, tmp_path: Path, commands: Any, command: Command
@@ -254,7 +252,8 @@ def test_a_run_keeps_the_longest_where_its_configuration_says_so(
         file.write(json.dumps(overlap) + "\n")
     (tmp_path / "run.toml").write_text(
         f"[data]\nseed = 'some.jsonl'\nvalidation = '{project}/validation.jsonl'\n"
-        f"unlabeled = '{project}/seed.jsonl'\nconflicts = 'longest'\n[loop]\niterations = 0\n"
+        f"unlabeled = '{project}/seed.jsonl'\nconflicts = 'longest'\n"
+        "[loop]\npreset = 'paper'\niterations = 0\n"
     )
     done = command("run", tmp_path / "run.toml", "--out", tmp_path / "run")
     assert done.code == 0
@@ -313,12 +312,6 @@ def test_figures_have_a_folder_made_for_them_or_one_clear_line(
         ("init", source / "new"),
     ):
         assert_refused(command(*arguments), str(arguments[-1]))
-
-
-# Scores
-
-
-# Names
 
 
 def test_columns_need_names_of_their_own(tmp_path: Path, command: Command) -> None:
