@@ -74,10 +74,10 @@ def assert_holds(batch: Batch, corpus: list[Document]) -> None:
     assert [column.dtype for column in columns] == ["int32", "int32", "int32", "int16", "int64"]
     assert batch.lengths.tolist() == np.diff(batch.document_offsets).tolist()
     alone = [tokenize([document.text]) for document in corpus]
-    assert words_of(batch) == [each.vocabulary[word] for each in alone for word in each.word_ids]
-    assert batch.starts.tolist() == [start for each in alone for start in each.starts]
-    assert batch.ends.tolist() == [end for each in alone for end in each.ends]
-    assert batch.lengths.tolist() == [each.n_tokens for each in alone]
+    assert words_of(batch) == [own.vocabulary[word] for own in alone for word in own.word_ids]
+    assert batch.starts.tolist() == [start for own in alone for start in own.starts]
+    assert batch.ends.tolist() == [end for own in alone for end in own.ends]
+    assert batch.lengths.tolist() == [own.n_tokens for own in alone]
     for column in (batch.ids, batch.texts, batch.groups):
         assert column.type == pa.large_string()
 
@@ -218,9 +218,9 @@ def test_spans_that_do_not_align_are_widened_and_named(
     document = Document("ward/17", text, tuple(Span(*span) for span in spans))
     problems = Problems()
     batch = make_batch([left, document, right], labelled=True, problems=problems)
-    assert batch.spans() == [list(left.spans), [Span(*each) for each in expected], [*right.spans]]
+    assert batch.spans() == [list(left.spans), [Span(*span) for span in expected], [*right.spans]]
     assert sum(problems.counts.values()) == noted
-    named = [problem for each in problems.named.values() for problem in each]
+    named = [problem for kind in problems.named.values() for problem in kind]
     assert [problem.where for problem in named] == ["document ward/17"] * noted
     assert sum("dropped" in problem.detail for problem in named) == lost
     for problem in named:
@@ -240,7 +240,7 @@ def test_a_widened_span_leaves_nothing_uncovered(drawn: list[tuple[str, list[int
         corpus.append(Document(str(number), text, spans))
     problems = Problems()
     batch = make_batch(corpus, labelled=True, problems=problems)
-    for document, found in zip(corpus, batch.spans(), strict=True):
+    for document, kept in zip(corpus, batch.spans(), strict=True):
         tokens = tokenize([document.text])
         offsets = list(zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True))
         touched = {
@@ -251,11 +251,11 @@ def test_a_widened_span_leaves_nothing_uncovered(drawn: list[tuple[str, list[int
         covered = {
             (start, end)
             for start, end in offsets
-            if any(span.start <= start and end <= span.end for span in found)
+            if any(span.start <= start and end <= span.end for span in kept)
         }
         assert covered == touched
-        assert {span.start for span in found} <= set(map(itemgetter(0), offsets))
-        assert {span.end for span in found} <= set(map(itemgetter(1), offsets))
+        assert {span.start for span in kept} <= set(map(itemgetter(0), offsets))
+        assert {span.end for span in kept} <= set(map(itemgetter(1), offsets))
     given_spans = {(document.id, span) for document in corpus for span in document.spans}
     found_spans = {
         (document.id, span) for document in batch.to_documents() for span in document.spans
@@ -308,13 +308,13 @@ def test_streams_stay_with_their_documents(drawn: tuple[Batch, Said], data: st.D
     rows = st.lists(st.sampled_from(range(len(batch))), max_size=7) if len(batch) else st.just([])
     chosen = data.draw(rows)
     taken = batch.take(np.array(chosen, np.int64))
-    assert_says(taken, {name: [each[row] for row in chosen] for name, each in said.items()})
+    assert_says(taken, {name: [parts[row] for row in chosen] for name, parts in said.items()})
     for name, stream in taken.streams.items():
-        assert set(stream.vocabulary) == {each for row in chosen for each in said[name][row]} - {
+        assert set(stream.vocabulary) == {value for row in chosen for value in said[name][row]} - {
             None
         }
     start, stop = data.draw(st.tuples(st.integers(0, 6), st.integers(0, 6)))
-    assert_says(batch.slice(start, stop), {name: each[start:stop] for name, each in said.items()})
+    assert_says(batch.slice(start, stop), {name: rows[start:stop] for name, rows in said.items()})
     assert_says(batch, said)
 
 
@@ -350,7 +350,7 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
     for name, stream in batch.streams.items():
         assert again.streams[name].vocabulary == stream.vocabulary
     part = again.slice(1, 3)
-    assert_says(Batch.from_bytes(part.to_bytes()), {name: each[1:3] for name, each in said.items()})
+    assert_says(Batch.from_bytes(part.to_bytes()), {name: rows[1:3] for name, rows in said.items()})
 
 
 def test_a_stream_of_the_same_name_is_replaced() -> None:
@@ -402,7 +402,7 @@ def test_starts_move_over_invisible_characters_only(corpus: list[str]) -> None:
     assert batch.visible_starts().tolist() == expected
 
 
-# Streams
+# Streams alone
 
 VALUES = st.lists(st.none() | st.sampled_from(["", "a", "b", "c c", "\0", "日本"]), max_size=8)
 
@@ -424,33 +424,6 @@ def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
     stream = Stream.from_values(values)
     assert values_of(stream) == values
     assert stream.vocabulary == tuple(dict.fromkeys(value for value in values if value is not None))
-
-
-@given(VALUES, st.data())
-@example([None, "a"], None)
-@example([None, None], None)
-def test_it_takes_tokens_as_a_list_does(
-    values: list[str | None], data: st.DataObject | None
-) -> None:
-    stream = Stream.from_values(values)
-    places = st.lists(st.sampled_from(range(len(values))), max_size=8) if values else st.just([])
-    chosen = data.draw(places) if data else [0, 0]
-    taken = stream.take(np.array(chosen, np.int64))
-    assert values_of(taken) == [values[place] for place in chosen]
-    assert set(taken.vocabulary) == {values[place] for place in chosen} - {None}
-    assert values_of(stream) == values
-
-
-@given(st.lists(VALUES, min_size=1, max_size=4))
-@example([[], []])
-@example([[None], ["a"], [None]])
-@example([["a", "b"], ["b", "a", "c c"]])
-def test_streams_follow_one_another_as_lists_do(parts: list[list[str | None]]) -> None:
-    streams = [Stream.from_values(part) for part in parts]
-    whole = concatenate_streams(streams)
-    assert values_of(whole) == [value for part in parts for value in part]
-    assert set(whole.vocabulary) == {name for stream in streams for name in stream.vocabulary}
-    assert [values_of(stream) for stream in streams] == parts
 
 
 def test_types_that_no_token_has_are_no_harm() -> None:

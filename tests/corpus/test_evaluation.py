@@ -26,7 +26,7 @@ thorough = settings(max_examples=60, deadline=None)
 def spans_in(draw: st.DrawFn, text: str) -> tuple[Span, ...]:
     cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))
     drawn = [(*pair, draw(st.sampled_from([*LABELS, None]))) for pair in pairwise(cuts)]
-    return tuple(Span(*each) for each in drawn if each[2])
+    return tuple(Span(*span) for span in drawn if span[2])
 
 
 @st.composite
@@ -38,7 +38,7 @@ def spans_like(draw: st.DrawFn, text: str, gold: tuple[Span, ...]) -> tuple[Span
     free = [
         span
         for span in others
-        if all(span.end <= each.start or each.end <= span.start for each in kept)
+        if all(span.end <= other.start or other.end <= span.start for other in kept)
     ]
     return tuple(sorted([*kept, *free]))
 
@@ -71,7 +71,7 @@ def sides_of(corpus: Iterable[tuple[Document | None, Document | None]]) -> Sides
 
 def matching(gold: list, predicted: list) -> ConfusionCounts:
     """Count what is in both of two lists, which hold nothing twice."""
-    right = [each for each in predicted if each in gold]
+    right = [item for item in predicted if item in gold]
     return ConfusionCounts(len(right), len(predicted) - len(right), len(gold) - len(right))
 
 
@@ -131,8 +131,8 @@ REFERENCES = {"ner": ner, "span": span, "span_merged": span_merged, "covered": c
 
 def both(text: str, gold: list[tuple], predicted: list[tuple]) -> Sides:
     return (
-        [Document("a", text, tuple(Span(*each) for each in gold))],
-        [Document("a", text, tuple(Span(*each) for each in predicted))],
+        [Document("a", text, tuple(Span(*span) for span in gold))],
+        [Document("a", text, tuple(Span(*span) for span in predicted))],
     )
 
 
@@ -165,11 +165,11 @@ def test_counts_are_those_of_the_definitions(
         rows = [reference(*row) for row in expected.values()]
         assert [ConfusionCounts(*row) for row in scores.measures[name].tolist()] == rows
         assert scores.counts(name) == tuple(map(sum, zip(*rows, strict=True))) or not rows
-    actual = {each.label for _, *sides in expected.values() for side in sides for each in side}
+    actual = {span.label for _, *sides in expected.values() for side in sides for span in side}
     assert list(scores.classes) == sorted(actual)
     for label in actual:
         rows = [
-            ner("", *(tuple(each for each in side if each.label == label) for side in sides))
+            ner("", *(tuple(span for span in side if span.label == label) for side in sides))
             for _, *sides in expected.values()
         ]
         assert [ConfusionCounts(*row) for row in scores.classes[label].tolist()] == rows
@@ -205,7 +205,7 @@ def test_counts_are_those_of_the_definitions(
 def test_merged_spans(
     text: str, gold: list[Offsets], predicted: list[Offsets], expected: tuple[int, int, int]
 ) -> None:
-    sides = both(text, [(*each, "A") for each in gold], [(*each, "B") for each in predicted])
+    sides = both(text, [(*pair, "A") for pair in gold], [(*pair, "B") for pair in predicted])
     assert score(*sides).counts("span_merged") == expected
     assert span_merged(text, sides[0][0].spans, sides[1][0].spans) == expected
 
@@ -367,7 +367,7 @@ def test_a_report_is_plain_numbers() -> None:
         assert figures["recall"] == 1 / 2
         assert figures["f1"] == pytest.approx(2 / 3)
         assert figures["f1_interval"] == pytest.approx([2 / 3, 2 / 3])
-    assert {name: each["f1"] for name, each in report["per_label"].items()} == {"AGE": 0, "NAME": 1}
+    assert {name: row["f1"] for name, row in report["per_label"].items()} == {"AGE": 0, "NAME": 1}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Tokens: exact offsets, nothing lost, and the same for a text whatever stands beside it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from corpus import tokens
 from corpus.tokens import Tokens, tokenize
 from corpus.tokens.characters import is_hidden
 from corpus.tokens.expression import Expression
-from corpus.tokens.normalisation import normalise, normalise_all, normalised_text
+from corpus.tokens.normalisation import normalise, normalised_text
 from corpus.tokens.scanner import Scanner
 
 #: What notes are made of, and where a tokenizer goes wrong.
@@ -148,20 +147,6 @@ def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
             assert words_of(found, number) == words_of(each, 0)
             assert offsets_of(found, number) == offsets_of(each, 0)
     assert together[0].vocabulary == together[1].vocabulary
-
-
-def test_notes_without_unusual_characters_have_the_tokens_of_the_expression(meddocan: Path) -> None:
-    files = sorted(meddocan.glob("*/*.txt"))
-    texts = [file.read_bytes().decode() for file in files]
-    texts = [text.removeprefix("\ufeff") for text in texts if "\x82" not in text]
-    assert len(texts) == 749 and normalise_all(texts) == {}
-    found, expression = tokenize(texts), Expression()
-    in_text = [expression.find(text + "\n") for text in texts]
-    words, starts, ends = (np.concatenate(column) for column in zip(*in_text, strict=True))
-    assert found.vocabulary == tuple(expression.types)
-    assert np.array_equal(found.word_ids, words)
-    assert np.array_equal(found.starts, starts)
-    assert np.array_equal(found.ends, ends)
 
 
 @pytest.mark.parametrize(
