@@ -1,7 +1,7 @@
 """Input of a CRF in addition to words: streams, and feature conjunctions.
 
-The value of a conjunction depends on the context of a token, as that of a stream does. Conjunctions
-are therefore converted to streams, with a numbered value for each token.
+The value of a conjunction depends on the context of a token, like the value of a stream.
+Conjunctions are therefore converted to streams, with a numbered value for each token.
 """
 
 from __future__ import annotations

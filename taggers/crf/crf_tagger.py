@@ -157,8 +157,8 @@ def _best_clustering(
 ) -> tuple[str, Progress | None]:
     """Select the clustering with the best F1 on a fifth of the groups of training documents.
 
-    A group is a patient, or a document without one. Return the name and the progress of the final
-    training, after that of all others.
+    A group is a patient, or a document without one. Also return the progress of the final training,
+    which continues the progress of the others.
     """
 
     def progress_after(done: int) -> Progress | None:

@@ -71,7 +71,7 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
-        """The number of codes, with that of values without one."""
+        """The number of codes, including `UNKNOWN`."""
         return len(self.values) + 1
 
     def codes(self, values: Sequence[str]) -> Codes:

@@ -103,7 +103,7 @@ def attributes_of(
     Yields
     ------
     first, last : int
-        Tokens ``first`` to ``last`` are those of the document, of which there is at least one.
+        The tokens of the document; documents without tokens are left out.
     attributes : list of list of str
         The attributes of each token.
     """

@@ -117,10 +117,10 @@ class TrainingSet:
         -------
         TrainingSet
         labels : tuple of str
-            The labels that occur, of which there has to be at least one.
+            The labels that occur; there must be one.
         """
         known = np.unique(train.tags[train.tags >= 0])
-        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last element is that of tag -1
+        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is for tag -1
         number[known] = np.arange(len(known), dtype=np.int16)
         tags, documents = number[train.tags], kernel_array(train.document_offsets)
         weights = np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64)

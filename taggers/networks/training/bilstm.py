@@ -25,8 +25,8 @@ Codes = npt.NDArray[np.int32]
 class BiLSTM(layers.Layer):  # type: ignore[misc]
     """A bidirectional LSTM over sequences whose padding comes last.
 
-    It computes what two `keras.layers.LSTM` compute, of which the second one reads each sequence
-    from its end.
+    It computes what two `keras.layers.LSTM` compute; the second one reads each sequence from its
+    end.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
             ops.concatenate([getattr(layer.cell, name) for layer in self.directions.values()], axis)
             for name, axis in (("kernel", 1), ("recurrent_kernel", 0), ("bias", 0))
         )
-        # The product of two matrices is faster than that of a matrix with each sequence.
+        # One product of two matrices is faster than a product for each sequence.
         tokens = ops.reshape(vectors, (-1, vectors.shape[-1]))
         gates = ops.matmul(tokens, kernel) + bias
         gates = ops.reshape(gates, (*ops.shape(vectors)[:2], 8 * self.units))
