@@ -94,46 +94,43 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert data.test == ""
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "section": ({"gird": {}}, 'no section "gird"; the nearest is "grid"'),
-    "key": ({"experiment": {"fold": 3}}, 'no key in [experiment] "fold"; the nearest is "folds"'),
-    "method": ({"variants": {"v": {"method": "magic"}}}, "expected one of"),
-    "variant": ({"variants": {"v": {"selct": {}}}}, "selct"),
-    "no variant": ({"variants": {"v": 3}}, "[variants.v] must be a section"),
-    "grid of variant": ({"variants": {"v": {"grid": 1}}}, "expected true or false"),
-    "axis": ({"grid": {"select": {"confidence": 0.5}}}, "= a list of values"),
-    "no section of axis": ({"grid": {"confidence": [0.5]}}, "expected SECTION.KEY"),
-    "value twice": ({"grid": {"select": {"confidence": [1, 1]}}}, "has a value twice"),
-    "data": ({"grid": {"data": {"unit": ["line"]}}}, "is the same in all runs"),
-    "random state": ({"loop": {"random_state": 1}}, "is set by [experiment] random_states"),
-    "names": (
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"gird": {}}, 'no section "gird"; the nearest is "grid"'),
+    ({"experiment": {"fold": 3}}, 'no key in [experiment] "fold"; the nearest is "folds"'),
+    ({"variants": {"v": {"method": "magic"}}}, "expected one of"),
+    ({"variants": {"v": {"selct": {}}}}, "selct"),
+    ({"variants": {"v": 3}}, "[variants.v] must be a section"),
+    ({"variants": {"v": {"grid": 1}}}, "expected true or false"),
+    ({"grid": {"select": {"confidence": 0.5}}}, "= a list of values"),
+    ({"grid": {"confidence": [0.5]}}, "expected SECTION.KEY"),
+    ({"grid": {"select": {"confidence": [1, 1]}}}, "has a value twice"),
+    ({"grid": {"data": {"unit": ["line"]}}}, "is the same in all runs"),
+    ({"loop": {"random_state": 1}}, "is set by [experiment] random_states"),
+    (
         {"variants": {"": {"method": "supervised"}, "supervised": {}}},
         "two variants have the name supervised",
     ),
-    "names with the grid": (
+    (
         {
             "grid": {"select": {"confidence": [0.5]}},
             "variants": {"a": {}, "a, select.confidence=0.5": {"grid": False}},
         },
         "two variants have the name a, select.confidence=0.5",
     ),
-    "active": (
+    (
         {"variants": {"v": {"active": {"budget": 9}}}},
         '[variants.v] has settings of [active], but method = "self-training"',
     ),
-    "active in the grid": (
+    (
         {"grid": {"active": {"hybrid": [True, False]}}},
         "[grid] has settings of [active]",
     ),
-    "active without a variant": ({"active": {"budget": 9}}, "[active] applies to no variant"),
-}
-
-
-@pytest.mark.parametrize(("tables", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_mistakes_are_refused_with_their_place(tables: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"e\.toml: ") as refusal:
-        plan_of({"seed": {"documents": 9}, **tables})
-    assert message in str(refusal.value)
+    ({"active": {"budget": 9}}, "[active] applies to no variant"),
+    ({"grid": {"select": {"confidnce": [0.5]}}}, 'the nearest is "confidence"'),
+    ({"grid": {"select": {"confidence": [0.5, 2.0]}}}, "(variant select.confidence=2.0)"),
+    ({"variants": {"a": {"method": "active"}}}, "budget"),
+    ({"variants": {"a": {"tagger": {"kind": "crff"}}}}, "crff"),
+]
 
 
 @pytest.mark.parametrize(
@@ -149,13 +146,19 @@ def test_mistakes_are_refused_with_their_place(tables: dict[str, Any], message: 
             {"variants": {"v": {"method": "full-supervision"}}},
             "needs all annotated documents",
         ),
+        (
+            {**DATA, "unlabeled": "u"},
+            {"variants": {"a": {"method": "active", "active": {"budget": 9}}}},
+            "needs documents to annotate",
+        ),
+        *((DATA, {"seed": {"documents": 9}, **tables}, message) for tables, message in MISTAKES),
     ],
 )
-def test_documents_that_are_lacking_are_named(
+def test_mistakes_are_refused_with_their_place(
     data: dict[str, Any], tables: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigurationError) as refusal:
-        plan_of(tables, data)
+    with pytest.raises(ConfigurationError, match=r"e\.toml") as refusal:
+        check_variants(plan_of(tables, data))
     assert message in str(refusal.value)
 
 
@@ -167,27 +170,3 @@ def test_a_large_grid_is_counted_and_a_huge_one_refused() -> None:
     huge = {"select": {f"k{number}": [*range(100)] for number in range(8)}}
     with pytest.raises(ConfigurationError, match=f"{math.prod([100] * 8):,} combinations"):
         plan_of({"seed": {"documents": 9}, "grid": huge})
-
-
-@pytest.mark.parametrize(
-    ("tables", "message"),
-    [
-        ({"grid": {"select": {"confidnce": [0.5]}}}, 'the nearest is "confidence"'),
-        ({"grid": {"select": {"confidence": [0.5, 2.0]}}}, "(variant select.confidence=2.0)"),
-        ({"variants": {"a": {"method": "active"}}}, "budget"),
-        ({"variants": {"a": {"tagger": {"kind": "crff"}}}}, "crff"),
-    ],
-)
-def test_settings_are_checked_before_any_document_is_read(
-    tables: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigurationError) as refusal:
-        check_variants(plan_of({"seed": {"documents": 9}, **tables}))
-    assert message in str(refusal.value)
-
-
-def test_active_learning_without_a_drawn_seed_needs_gold() -> None:
-    tables = {"variants": {"a": {"method": "active", "active": {"budget": 9}}}}
-    plan = plan_of(tables, {**DATA, "unlabeled": "u"})
-    with pytest.raises(ConfigurationError, match="needs documents to annotate"):
-        check_variants(plan)
