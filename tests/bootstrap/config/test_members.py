@@ -89,12 +89,6 @@ def test_files_of_members_are_fingerprinted(file: Path) -> None:
     assert "tagger.members[1].phrases" not in found  # which has a builtin list
 
 
-def test_errors_of_checking_name_the_member(file: Path) -> None:
-    text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet']")
-    with pytest.raises(ConfigurationError, match=r"^\[tagger\] members\[2\]: .*a\.parquet"):
-        load(file, text).check()
-
-
 def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
     found = load(file, TWO)
     assert found.augment.copies > 0
@@ -112,9 +106,6 @@ def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
         ("['crf']", "members = ['crf']: expected a list of tables"),
         ("[]", "members is empty: expected at least one"),
         ("[{ window = 1 }]", "members[1]: kind is missing; expected a kind of tagger"),
-        ("[{ kind = 'hmm' }]", 'members[1]: kind = "hmm" is unknown; known are crf'),
-        ("[{ kind = 'crf' }, { kind = 'ensemble' }]", 'members[2]: kind = "ensemble" has members'),
-        ("[{ kind = 'lists' }]", 'members[1]: kind = "lists" needs no annotated documents'),
         ("[{ kind = 'a.b:C' }]", 'members[1]: kind = "a.b:C" is an import path'),
         ("[{ kind = 'crf' }, { kind = 'crf', features = [] }]", "members[2]: features is empty"),
         (

@@ -9,25 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.config.configuration import ConfigurationError, load_configuration
 from bootstrap.config.overrides import Source, overridden
+from tests.bootstrap.config.conftest import refusal
 
 WORD = st.text("abc", min_size=1, max_size=3)
 VALUE = st.one_of(st.integers(), st.booleans(), st.floats(allow_nan=False), WORD)
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "run.toml"
-
-
-def refusal(file: Path, text: str, *overrides: str) -> str:
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigurationError) as caught:
-        load_configuration(file, overrides)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def as_text(value: object) -> str:

@@ -55,12 +55,6 @@ def test_members_with_the_same_options_are_checked_once(
     assert set(options.files()) == {"members[2].clusters", "members[3].clusters"}
 
 
-def test_other_views_are_those_of_the_members() -> None:
-    both = of(plain(CRFOptions), SMALL)
-    assert both.second_view() == of(plain(CRFOptions).second_view(), SMALL.second_view())
-    assert both.second_view() != both
-
-
 def test_embeddings_are_trained_once(tmp_path: Path) -> None:
     calls = []
 

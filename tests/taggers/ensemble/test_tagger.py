@@ -63,13 +63,6 @@ def test_marginals_are_the_mean_of_those_of_the_members(pair: EnsembleTagger, tr
     np.testing.assert_allclose(marginals(pair, train), mean, atol=1e-12)
 
 
-def test_equal_members_have_the_marginals_of_one(train: Batch) -> None:
-    actual = fitted(of(WIDE, WIDE), train)
-    alone = marginals(actual.members[0], train)
-    assert np.array_equal(marginals(actual, train), np.minimum(alone, 1.0))
-    assert fitted(of(WIDE), train).labels == actual.labels == train.labels
-
-
 def test_labels_are_aligned_by_their_names(plugin: type, train: Batch) -> None:
     options = EnsembleOptions((Member("crf", NARROW), Member("random")))
     actual = fitted(options, train)
@@ -243,13 +236,6 @@ def test_a_loaded_ensemble_can_be_trained_further(model: Path, train: Batch) -> 
     loaded = EnsembleTagger.load(model)
     again = EnsembleTagger.load(model).fit(train, rng=np.random.default_rng(0), warm_start=loaded)
     assert again.tag(train).tags.tolist() == loaded.tag(train).tags.tolist()
-
-
-def test_a_member_of_an_entry_point_is_saved(plugin: type, train: Batch, tmp_path: Path) -> None:
-    actual = fitted(EnsembleOptions((Member("random"), Member("crf", NARROW))), train)
-    actual.save(tmp_path / "model")
-    loaded = load_tagger(tmp_path / "model")
-    assert np.array_equal(marginals(actual, train), marginals(loaded, train))
 
 
 def damaged(folder: Path, change: Callable[[Path], object]) -> str:

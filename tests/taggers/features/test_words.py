@@ -106,23 +106,3 @@ NAMES = [*(name for name in FEATURES if name != "lemma"), "lemma", "prefix3", "s
 def test_words_computed_together_equal_words_computed_alone(name: str, words: list[str]) -> None:
     together = feature(name)(Words(words))
     assert together == [value_of(name, word) for word in words]
-
-
-def shape_of(word: str) -> str:
-    def of(character: str) -> str:
-        if character.isdigit():
-            return "d"
-        if character.isupper():
-            return "X"
-        return "x" if character.isalpha() else character
-
-    return "".join(map(of, unicodedata.normalize("NFC", word)))
-
-
-@given(words=st.lists(ANY, max_size=8))
-def test_forms_lower_case_and_shapes_are_those_of_each_word(words: list[str]) -> None:
-    actual = Words(words)
-    forms = [unicodedata.normalize("NFC", word) for word in words]
-    assert actual.forms == forms
-    assert actual.lowers == [form.lower() for form in forms]
-    assert actual.shapes == [shape_of(word) for word in words]
