@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,7 +37,7 @@ _OTHER_NOTES = "were the embeddings trained on other notes, or on words normalis
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureOptions(TaggerOptions):
+class FeatureOptions(TaggerOptions, ABC):
     """Options shared by the taggers that learn from features; every field is a key."""
 
     features: tuple[str, ...] = option((), "features of a word, by name (bootstrap help features)")
@@ -89,6 +90,7 @@ class FeatureOptions(TaggerOptions):
         """The names of the clusterings that are used; all of the folder if empty."""
         return ()
 
+    @abstractmethod
     def templates(
         self,
         clusters: Mapping[str, Feature] | None = None,
@@ -107,7 +109,6 @@ class FeatureOptions(TaggerOptions):
         -------
         Templates
         """
-        raise NotImplementedError
 
     def files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files of the clusterings, instead of their folder, and the gazetteers."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from taggers.features.feature_options import FeatureOptions
 from taggers.features.templates import Templates
 from taggers.features.words import Feature
 
@@ -22,18 +23,6 @@ if TYPE_CHECKING:
     from taggers.model_folder import ModelFiles
     from taggers.privacy.pruning import Pruning
     from taggers.privacy.public_lists import PublicLists
-
-
-class HasTemplates(Protocol):
-    """Options that build feature templates."""
-
-    def templates(
-        self,
-        clusters: Mapping[str, Feature] | None = None,
-        names: Mapping[str, Feature] | None = None,
-    ) -> Templates:
-        """Build the feature templates with the features of clusters and names."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +62,7 @@ class Resources:
         """Return the same resources with other clusters."""
         return replace(self, clusters=clusters)
 
-    def templates(self, options: HasTemplates) -> Templates:
+    def templates(self, options: FeatureOptions) -> Templates:
         """Build the feature templates of options with these resources."""
         clusters = self.clusters.features() if self.clusters is not None else {}
         names: Mapping[str, Feature] = self.names.features() if self.names is not None else {}
