@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap import inference
-from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import UnitFile, find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
@@ -236,21 +235,6 @@ def test_notes_of_every_format_are_tagged(
     assert lost in done.out and ("left out" in done.out) == bool(lost)
 
 
-def test_confidence_stands_where_the_format_can_hold_it(
-    finished: Path, tagger: ParallelTagger, fresh: list[Document], tmp_path: Path, command: Command
-) -> None:
-    write(fresh, tmp_path / "in.jsonl")
-    for measure in ("probability", "min_marginal"):
-        for suffix in ("jsonl", "parquet"):
-            out = tmp_path / f"{measure}.{suffix}"
-            arguments = (finished, tmp_path / "in.jsonl", out, "--measure", measure)
-            assert command("tag", *arguments).code == 0
-        truth = tagger.tag(make_batch(fresh, labelled=False), measure=measure).confidence.tolist()
-        lines = (tmp_path / f"{measure}.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
-        assert [json.loads(line)["confidence"] for line in lines] == truth
-        assert pq.read_table(tmp_path / f"{measure}.parquet")["confidence"].to_pylist() == truth
-
-
 def test_confidence_of_spans_stands_beside_them_where_asked_for(
     finished: Path, tagger: ParallelTagger, fresh: list[Document], tmp_path: Path, command: Command
 ) -> None:
@@ -301,16 +285,6 @@ def test_confidence_of_spans_goes_with_them_through_units(
     assert len({sure for item in whole for sure in item.span_confidences}) > 10
     plain = list(tag_documents(sources, tagger, unit, "probability"))
     assert {item.span_confidences for item in plain} == {()}
-
-
-def test_any_number_of_processes_gives_the_same_output(
-    finished: Path, project: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parallel_tagger, "_CHUNK", 300)
-    for jobs in (1, 2):
-        source, out = project / "unlabeled.jsonl", tmp_path / f"{jobs}.jsonl"
-        assert command("tag", finished, source, out, "--jobs", jobs).code == 0
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
 
 
 def test_a_model_works_without_its_run(

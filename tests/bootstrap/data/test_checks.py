@@ -107,16 +107,6 @@ def test_names_the_unusual_characters_of_a_split(
     assert check(configuration)[1] == expected
 
 
-def test_finds_copies_with_invisible_characters(
-    configured: Callable[..., Configuration],
-) -> None:
-    pool = {"a": ("Anna\xad v\u200b 1", []), "b": ("Vic", [])}
-    configuration = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
-    assert (
-        check(configuration)[1][0] == "texts of validation that are also in unlabeled: 1; left out"
-    )
-
-
 def test_warns_of_rare_classes_and_of_those_on_one_side(
     configured: Callable[..., Configuration],
 ) -> None:
@@ -130,11 +120,6 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
         "missed",
         "AGE is in the seed and not in validation: it cannot be evaluated",
     ]
-
-
-def test_warns_of_a_split_without_entities(configured: Callable[..., Configuration]) -> None:
-    lines = check(configured({"a": ("hola", [])}, many(30), many(1), "loop.batch=1"))[1]
-    assert lines[0] == "seed: no entities; a run will not start"
 
 
 def test_warns_of_texts_and_patients_on_two_sides(

@@ -167,13 +167,6 @@ def test_batches_in_which_all_could_be_used_are_passed_over_unread(
             assert len(parsed) == 11 - unread
 
 
-def test_units_are_read_to_be_counted(configure: Configure) -> None:
-    texts = [Document(f"u{i}", "uno\ndos") for i in range(5)]
-    pool = UnlabeledNotes(configure("data.unit=line", unlabeled=texts).data, 4)
-    pool.clean_batches = 3
-    assert ids(pool, 1) == [["u2#0", "u2#4", "u3#0", "u3#4"], ["u4#0", "u4#4"]]
-
-
 def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure) -> None:
     seed = [
         Document("a", "Anna\nve a Vic", (Span(0, 4, "PERSON"), Span(10, 13, "LOCATION")), "p1"),
@@ -183,14 +176,6 @@ def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure)
     assert [document.id for document in notes.documents] == ["a#0", "a#5", "b#0"]
     assert notes.groups == {"p1"}
     assert tuple(notes.batch.to_documents()) == notes.documents
-
-
-def test_what_does_not_align_is_noted(configure: Configure) -> None:
-    seed = [Document("a", "Annabel ve", (Span(0, 4, "PERSON"),))]
-    notes = seed_of(configure(seed=seed))
-    assert notes.problems.counts == {"annotations that do not align with tokens": 1}
-    assert notes.documents[0].spans == (Span(0, 4, "PERSON"),)
-    assert notes.batch.spans() == [[Span(0, 7, "PERSON")]]
 
 
 def test_the_pool_is_looked_at_before_anything_is_trained(

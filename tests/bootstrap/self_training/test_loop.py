@@ -375,14 +375,6 @@ def test_a_start_without_names_goes_on_from_a_seed_with_names() -> None:
     assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
 
 
-def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
-    script = Script([1, 2, 3])
-    steps = train(script, Pool(1, 1), start=InitialModelSelection())
-    assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
-    assert steps[0].human_tokens == steps[2].human_tokens > 0
-    assert script.started == [None, None, 1]
-
-
 def test_stops_at_the_maximum_and_reads_no_further() -> None:
     pool = Pool(1, 1, 1, 1)
     steps = train(Script([1, 2, 3]), pool, loop=loop_options(iterations=2))

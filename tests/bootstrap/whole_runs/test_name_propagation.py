@@ -213,12 +213,3 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
     checked = command("check", named / config, *overrides)
     assert (checked.code, checked.err) == (2, done.err)
     assert not (tmp_path / "run").exists()
-
-
-def test_names_of_a_class_of_the_seed_may_be_tagged_again(
-    named: Path, tmp_path: Path, command: Command
-) -> None:
-    settings = ("--set", 'loop.propagate=["LOC"]', "--set", "loop.iterations=0")
-    done = command("run", named / "seeded.toml", "--out", tmp_path / "run", *settings)
-    assert done.code == 0, done
-    assert read_unit_file(tmp_path / "run/iterations/000/model").propagate == ("LOC",)
