@@ -104,12 +104,12 @@ def joined(text: str, spans: tuple[Span, ...]) -> set[Offsets]:
     bare = [not text[place].isalnum() or place in inside for place in range(len(text))]
     together = set()
     for one in spans:
-        reached = [each for each in spans if each == one]
-        for each in spans:
-            start, end = min(one.start, each.start), max(one.end, each.end)
+        reached = [other for other in spans if other == one]
+        for other in spans:
+            start, end = min(one.start, other.start), max(one.end, other.end)
             if all(bare[start:end]):
-                reached.append(each)
-        together.add((min(each.start for each in reached), max(each.end for each in reached)))
+                reached.append(other)
+        together.add((min(other.start for other in reached), max(other.end for other in reached)))
     return together
 
 
@@ -399,7 +399,5 @@ def test_real_spans_that_are_not_found(gold: dict[str, list[Document]]) -> None:
     low, high = scores.interval("ner", np.random.default_rng(0))
     assert low < scores.counts().f1 < high
     for measure, counts in scores.measures.items():
-        for document, found, row in zip(corpus[:10], predicted[:10], counts.tolist(), strict=False):
-            assert ConfusionCounts(*row) == REFERENCES[measure](
-                document.text, document.spans, found.spans
-            )
+        for note, tagged, row in zip(corpus[:10], predicted[:10], counts.tolist(), strict=False):
+            assert ConfusionCounts(*row) == REFERENCES[measure](note.text, note.spans, tagged.spans)

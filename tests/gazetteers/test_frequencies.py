@@ -23,18 +23,17 @@ def words_of(term: str) -> list[str]:
     """Cut a term into words, one term at a time."""
     words = fold(list(tokenize([term]).vocabulary))
     order = tokenize([term]).word_ids.tolist()
-    return [words[each] for each in order if any(map(str.isalpha, words[each]))]
+    return [words[number] for number in order if any(map(str.isalpha, words[number]))]
 
 
 def by_hand(gazetteer: Gazetteer, classes: Sequence[str]) -> Table:
     """Count the bearers of each word, and those of the word alone, by class."""
     counts: Counter[tuple[str, str]] = Counter()
     alone: Counter[tuple[str, str]] = Counter()
-    actual = dict.fromkeys(classes, 0)
     table: Table = {}
     rows = gazetteer.terms.to_pylist(), gazetteer.classes.to_pylist(), gazetteer.counts.tolist()
     for term, name, count in zip(*rows, strict=True):
-        if name not in actual:
+        if name not in classes:
             continue
         words = words_of(term)
         for word in words:
@@ -46,14 +45,14 @@ def by_hand(gazetteer: Gazetteer, classes: Sequence[str]) -> Table:
     return table
 
 
-def table_of(found: Frequencies) -> Table:
-    assert len(set(found.words)) == len(found.words)
-    assert found.counts.shape == found.alone.shape == (len(found.words), len(found.classes))
-    rows = zip(found.words, found.counts.tolist(), found.alone.tolist(), strict=True)
+def table_of(counted: Frequencies) -> Table:
+    assert len(set(counted.words)) == len(counted.words)
+    assert counted.counts.shape == counted.alone.shape == (len(counted.words), len(counted.classes))
+    rows = zip(counted.words, counted.counts.tolist(), counted.alone.tolist(), strict=True)
     return {
         word: {
             name: (count, alone)
-            for name, count, alone in zip(found.classes, counts, alones, strict=True)
+            for name, count, alone in zip(counted.classes, counts, alones, strict=True)
         }
         for word, counts, alones in rows
     }

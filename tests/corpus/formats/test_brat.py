@@ -165,7 +165,7 @@ def test_line_ends_inside_of_an_annotation_may_be_spaces(folder: Folder, end: st
 
 
 @pytest.mark.parametrize(
-    ("found", "kept"),
+    ("annotated", "kept"),
     [
         ([(0, 4, "A"), (0, 9, "B")], [(0, 9, "B")]),  # the longest
         ([(5, 9, "A"), (3, 7, "B")], [(3, 7, "B")]),  # the first
@@ -176,13 +176,13 @@ def test_line_ends_inside_of_an_annotation_may_be_spaces(folder: Folder, end: st
     ],
 )
 def test_the_longest_of_overlapping_annotations_stays(
-    folder: Folder, found: list[tuple[int, int, str]], kept: list[tuple[int, int, str]]
+    folder: Folder, annotated: list[tuple[int, int, str]], kept: list[tuple[int, int, str]]
 ) -> None:
-    lines = [f"T1\t{label} {start} {end}\t{TEXT[start:end]}" for start, end, label in found]
+    lines = [f"T1\t{label} {start} {end}\t{TEXT[start:end]}" for start, end, label in annotated]
     for order in (lines, lines[::-1]):
         problems = lenient()
         assert spans(folder("\n".join(order)), problems) == kept
-        left_out = len(found) - len(kept)
+        left_out = len(annotated) - len(kept)
         assert problems.counts["overlapping annotations"] == left_out
 
 

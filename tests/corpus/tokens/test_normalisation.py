@@ -42,10 +42,10 @@ plain_texts = st.lists(
 ).map("".join)
 
 
-def offsets_by_character(found: Normalised | None, text: str) -> list[tuple[int, int]]:
-    if found is None:
+def offsets_by_character(normalised: Normalised | None, text: str) -> list[tuple[int, int]]:
+    if normalised is None:
         return [(place, place + 1) for place in range(len(text))]
-    return list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+    return list(zip(normalised.starts.tolist(), normalised.ends.tolist(), strict=True))
 
 
 def tokens_of(text: str) -> list[tuple[str, int, int]]:
@@ -142,7 +142,7 @@ def test_invisible_characters_inside_words_leave_the_words_and_move_their_offset
     moved = [0]
     for before in between:
         moved.append(moved[-1] + len(before) + 1)
-    changed = "".join(before + each for before, each in zip(between, text, strict=True))
+    changed = "".join(before + letter for before, letter in zip(between, text, strict=True))
     expected = [(word, moved[start + 1] - 1, moved[end]) for word, start, end in tokens_of(text)]
     assert tokens_of(changed) == expected
 
@@ -151,12 +151,12 @@ def test_invisible_characters_inside_words_leave_the_words_and_move_their_offset
 def test_texts_are_read_alike_beside_others(corpus: list[str]) -> None:
     together = normalise_all(corpus)
     for number, text in enumerate(corpus):
-        alone, found = normalise(text), together.get(number)
-        assert (alone is None) == (found is None)
-        if alone and found:
-            assert (alone.text, alone.kinds) == (found.text, found.kinds)
-            assert alone.starts.tolist() == found.starts.tolist()
-            assert alone.ends.tolist() == found.ends.tolist()
+        alone, beside = normalise(text), together.get(number)
+        assert (alone is None) == (beside is None)
+        if alone and beside:
+            assert (alone.text, alone.kinds) == (beside.text, beside.kinds)
+            assert alone.starts.tolist() == beside.starts.tolist()
+            assert alone.ends.tolist() == beside.ends.tolist()
 
 
 @given(plain_texts)

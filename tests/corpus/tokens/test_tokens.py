@@ -142,10 +142,10 @@ def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
         together = [tokenize(corpus)]
         patch.setattr(tokens, "_CHUNK", chunk)
         together.append(tokenize(corpus))
-    for found in together:
-        for number, each in enumerate(alone):
-            assert words_of(found, number) == words_of(each, 0)
-            assert offsets_of(found, number) == offsets_of(each, 0)
+    for tokenized in together:
+        for number, own in enumerate(alone):
+            assert words_of(tokenized, number) == words_of(own, 0)
+            assert offsets_of(tokenized, number) == offsets_of(own, 0)
     assert together[0].vocabulary == together[1].vocabulary
 
 
