@@ -56,35 +56,24 @@ def _active(plan: Plan, table: dict[str, Any], files: RunFiles) -> dict[str, Any
     return {**table, "gold": files.others}
 
 
-def check_variants(plan: Plan) -> None:
+def check_variants(plan: Plan, *, resources: bool = False) -> None:
     """Check the settings of all variants, before any document is read.
 
-    Raises
-    ------
-    ConfigurationError
-        If the configuration of a variant is invalid.
-    """
-    for variant in plan.variants:
-        with _errors_of(variant):
-            _example_of(plan, variant)
-
-
-def check_resources(plan: Plan) -> None:
-    """Check the gazetteers, embeddings and other files that the taggers of all variants name.
+    With `resources`, the gazetteers, embeddings and other files that taggers name are checked, too.
 
     Raises
     ------
     ConfigurationError
-        If a file is missing or of another kind.
+        If the configuration of a variant is invalid, or a file is missing or of another kind.
     """
     checked = set()
     for variant in plan.variants:
         with _errors_of(variant):
             configuration = _example_of(plan, variant)
-            resources = repr((configuration.taggers(), configuration.augment))
-            if resources not in checked:
+            named = repr((configuration.taggers(), configuration.augment))
+            if resources and named not in checked:
                 configuration.check()
-                checked.add(resources)
+                checked.add(named)
 
 
 def _example_of(plan: Plan, variant: Variant) -> Configuration:

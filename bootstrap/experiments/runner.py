@@ -18,7 +18,7 @@ from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import problems_for, read_notes
 from bootstrap.execution.processes import KilledError, in_processes
 from bootstrap.experiments.configurations import (
-    check_resources,
+    check_variants,
     configuration_of,
     needs_embeddings,
 )
@@ -114,7 +114,7 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
         If documents cannot be read, if a configuration is invalid, or if a run was started with
         another configuration.
     """
-    check_resources(plan)
+    check_variants(plan, resources=True)
     problems = problems_for(plan.data)
     splits = read_splits(plan, problems)
     documents = experiment.documents_folder.absolute()
