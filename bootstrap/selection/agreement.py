@@ -232,10 +232,9 @@ def _best_disjoint(
     """Select disjoint spans by descending support; without limits, those that are likely."""
     used = np.zeros(tokens, bool)
     left, chosen = dict(limits), []
-    rows = zip(spans.first.tolist(), spans.last.tolist(), spans.classes.tolist(), strict=True)
-    every = list(rows)
+    rows = np.stack([spans.first, spans.last, spans.classes], axis=1).tolist()
     for index in np.argsort(-support, kind="stable").tolist():
-        first, last, kind = every[index]
+        first, last, kind = rows[index]
         enough = left[kind] < 1 if limits else support[index] < _LIKELY
         if enough or used[first : last + 1].any():
             continue

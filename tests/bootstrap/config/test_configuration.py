@@ -131,64 +131,41 @@ def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
 
 @st.composite
 def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
-    number = st.integers(0, 10**9)
     share = st.floats(0, 1)
     name = st.text(min_size=1, max_size=20).filter(lambda text: "\0" not in text)
-    data = draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                **dict.fromkeys(("seed", "validation", "unlabeled", "id", "text"), name),
-                "unit": st.sampled_from(["document", "line", "sentence"]),
-                "conflicts": st.sampled_from(["stop", "longest"]),
-                "invalid": st.sampled_from(["stop", "skip"]),
-            },
-        )
-    )
-    loop = draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "iterations": number,
-                "batch": number.map(lambda value: value + 1),
-                "patience": st.integers(1, 9),
-                "min_delta": st.one_of(share, st.integers(0, 1)),
-                "keep": st.sampled_from(["accumulate", "relabel"]),
-                "random_state": number,
-            },
-        )
-    )
-    select = draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "confidence": share,
-                "measure": st.sampled_from(["probability", "normalised", "min_marginal"]),
-                "max_selected": st.integers(1, 9),
-                "proportions": st.booleans(),
-            },
-        )
-    )
     features = st.sampled_from(["form", "lower", "prefix2[0]", "suffix9[-2..9]"])
     streams = st.sampled_from(["header", "rules[-1..1]", "colon"])
     conjunctions = st.sampled_from(["rules header[-1]", "form[1] lower[0] colon[9]"])
-    tagger = draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "features": st.lists(features, min_size=1, unique=True),
-                "streams": st.lists(streams, unique=True),
-                "conjunctions": st.lists(conjunctions, unique=True),
-                "rules": st.dictionaries(name, st.sampled_from([r"\d+", 'a"[b\n]', "\\."])),
-                "phrases": st.lists(name),
-                "window": st.integers(0, 20),
-                "c2": share,
-            },
-        )
-    )
-    if tagger.get("rules"):
-        tagger["streams"] = ["header", "rules[-1..1]"]
-    tables = {"data": data, "loop": loop, "select": select, "tagger": tagger}
+
+    def table(**keys: st.SearchStrategy[Any]) -> dict[str, Any]:
+        return draw(st.fixed_dictionaries({}, optional=keys))
+
+    tables = {
+        "data": table(
+            seed=name, unlabeled=name, id=name, unit=st.sampled_from(["line", "sentence"])
+        ),
+        "loop": table(
+            batch=st.integers(1, 10**9),
+            min_delta=st.one_of(share, st.integers(0, 1)),
+            keep=st.sampled_from(["accumulate", "relabel"]),
+        ),
+        "select": table(
+            confidence=share,
+            measure=st.sampled_from(["probability", "normalised", "min_marginal"]),
+            proportions=st.booleans(),
+        ),
+        "tagger": table(
+            features=st.lists(features, min_size=1, unique=True),
+            streams=st.lists(streams, unique=True),
+            conjunctions=st.lists(conjunctions, unique=True),
+            rules=st.dictionaries(name, st.sampled_from([r"\d+", 'a"[b\n]', "\\."])),
+            phrases=st.lists(name),
+            window=st.integers(0, 20),
+            c2=share,
+        ),
+    }
+    if tables["tagger"].get("rules"):
+        tables["tagger"]["streams"] = ["header", "rules[-1..1]"]
     if draw(st.booleans()):
         tables["labels"] = draw(st.dictionaries(name, name, max_size=3))
     return tables
