@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.selection.linear_program import Selector
 from bootstrap.selection.proportions import Proportions, Reference, content_of, proportions_of
 from corpus.batch import Batch
 from taggers.base import Tagging
@@ -134,6 +133,8 @@ def select_examples(
     if number == 0 or not proportions or reference is None:
         order = np.argsort(-tagging.confidence[confident], kind="stable")
         return Selection(np.sort(confident[order[:number]]), len(confident), number)
+    from bootstrap.selection.linear_program import Selector  # noqa: PLC0415 - scipy is slow to import
+
     classes = reference.proportions.classes
     content = content_of(batch, tagging.tags, tagging.labels, classes).take(confident)
     selector = Selector(content, tagging.confidence[confident], reference)
