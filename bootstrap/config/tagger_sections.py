@@ -227,6 +227,6 @@ def _member(
         raise ConfigurationError(
             f"{source.file}: [{section}] {member_name(number)}: {error}"
         ) from None
-    completed = with_preset(section, others, preset, kind.options_type())
+    completed = with_preset("tagger", others, preset, kind.options_type())
     options = parse_section(kind.options_type(), completed, name, source)
     return Member(kind.name, located(options, name, source))

@@ -35,8 +35,11 @@ def test_members_receive_the_values_of_the_preset(file: Path) -> None:
     found = load(file, TWO)
     assert found.kind == "ensemble"
     assert found.tagger == of(CRFOptions(), CRFOptions(**small))
-    found = load(file, TWO + '[loop]\npreset = "paper"')
-    assert found.tagger == of(plain(CRFOptions), plain(CRFOptions, **small))
+    for section in ("tagger", "second_tagger", "later_tagger"):
+        text = TWO.replace("[tagger]", f"[{section}]") + '[select]\nstrategy = "agreement"\n'
+        found = load(file, text + '[loop]\npreset = "paper"')
+        members = of(plain(CRFOptions), plain(CRFOptions, **small))
+        assert found.taggers()[section].options == members
 
 
 def test_a_member_keeps_the_values_that_it_names(file: Path) -> None:
