@@ -50,6 +50,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
+        """Train on tagged documents by the trainer of the options; see `taggers.base.Tagger.fit`."""
         if not train.n_tokens:
             raise TrainingError("the training documents contain no tokens")
         self._read_lists()
@@ -95,6 +96,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
+        """Predict the most probable tag sequences; see `taggers.base.Tagger.tag`."""
         check_measure(measure)
         crf = self._trained()
         need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
