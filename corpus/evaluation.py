@@ -102,11 +102,9 @@ def _offsets(spans: Iterable[Span]) -> set[_Offsets]:
 
 
 def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> ConfusionCounts:
-    """Count merged spans as the MEDDOCAN scorer does.
-
-    True positives are the exact matches and the matches between joined spans. False positives and
-    false negatives are the original spans that no match contains.
-    """
+    """Count merged spans as the MEDDOCAN scorer does."""
+    # True positives are the exact matches and the matches between joined spans. False positives and
+    # false negatives are the original spans that no match contains.
     left, right = _offsets(gold), _offsets(predicted)
     matches = (left & right) | (_join(text, left) & _join(text, right))
     return ConfusionCounts(

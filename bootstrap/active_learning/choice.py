@@ -100,10 +100,8 @@ class _Round:
         self._alike = np.zeros(len(batch), bool)
 
     def fill(self, order: Iterable[int], size: int, *, near_duplicates: bool = False) -> None:
-        """Add documents in some order until there are `size`.
-
-        After a document that has too many tokens, others are added that have fewer.
-        """
+        """Add documents in some order until there are `size`."""
+        # After a document that has too many tokens, others are added that have fewer.
         for index in order:
             if len(self.indices) >= size:
                 return

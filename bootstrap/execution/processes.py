@@ -216,10 +216,8 @@ def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def _results(calls: Iterable[Any], *, jobs: int, waiting: int) -> Iterator[Iterator[Any]]:
-    """Make calls, at most `waiting` of them ahead, and return their results in order.
-
-    At the end of the context, calls that have not ended are killed.
-    """
+    """Make calls, at most `waiting` of them ahead, and return their results in order."""
+    # At the end of the context, calls that have not ended are killed.
     parallel = joblib.Parallel(
         n_jobs=max(jobs, 2),  # with one, joblib calls functions in this process
         backend="loky",
@@ -274,11 +272,9 @@ def _exit_with(parent: int) -> None:
 
 @contextmanager
 def _interruptions_deferred() -> Iterator[None]:
-    """Start processes without interruption: Ctrl-C takes effect afterwards.
-
-    A process that is started only halfway would fail with a traceback. Processes inherit the mask
-    of blocked signals, so that they do not react before they can ignore them.
-    """
+    """Start processes without interruption: Ctrl-C takes effect afterwards."""
+    # A process that is started only halfway would fail with a traceback. Processes inherit the mask
+    # of blocked signals, so that they do not react before they can ignore them.
     if threading.current_thread() is not threading.main_thread():
         yield  # other threads are not interrupted
         return

@@ -282,11 +282,9 @@ def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iterat
 
 
 def _shown_as_lines(curves: Mapping[str, Steps], axis: str) -> set[str]:
-    """Return the variants that would not fit on an axis.
-
-    They have one model, if others have several iterations. Or they begin with more annotations
-    than active learning ends with, and would leave no room for the others.
-    """
+    """Return the variants that would not fit on an axis."""
+    # They have one model, if others have several iterations. Or they begin with more annotations
+    # than active learning ends with, and would leave no room for the others.
     growing = [steps for steps in curves.values() if len(steps) > 1]
     if not growing:
         return set()
@@ -312,11 +310,9 @@ def _curve(
 
 
 def _steps(results: Sequence[RunResult], axis: str) -> Steps:
-    """Return the iterations of runs that are shown at one place, in the order of the places.
-
-    By iteration, a run that has ended keeps its last one. The mean of those that go on would rise
-    where a worse run ends.
-    """
+    """Return the iterations of runs that are shown at one place, in the order of the places."""
+    # By iteration, a run that has ended keeps its last one. The mean of those that go on would rise
+    # where a worse run ends.
     if axis == "iteration":
         runs = [result.points for result in results]
         longest = max(map(len, runs))

@@ -70,11 +70,9 @@ class _Program:
     def relaxed(
         self, gain: Floats | None, tolerance: Floats, number: Range
     ) -> tuple[Floats, Floats] | None:
-        """Maximise the gain within tolerance over fractions of documents.
-
-        Without a gain, the slack is minimised. Returns the number selected from each group and the
-        reduced costs, or None if nothing is feasible.
-        """
+        """Maximise the gain within tolerance over fractions of documents."""
+        # Without a gain, the slack is minimised. Returns the number selected from each group and
+        # the reduced costs, or None if nothing is feasible.
         objective, low, high = self._bounds(gain, number)
         within = self._constraints(tolerance, number)
         for method in ("highs-ds", "highs-ipm"):
@@ -195,10 +193,8 @@ class Selector:
         return best, top
 
     def _largest_size(self, most: int, floor: int) -> int:
-        """Find the largest size that fractions reach within its own tolerance.
-
-        If it is below `floor`, any upper bound is returned.
-        """
+        """Find the largest size that fractions reach within its own tolerance."""
+        # If it is below `floor`, any upper bound is returned.
         gain = np.ones(len(self._kinds.sizes))
         low, high, size = 0, most, most
         while low < high and high >= floor:
@@ -229,10 +225,8 @@ class Selector:
         return best
 
     def _decided(self, number: Floats, reduced_cost: Floats) -> tuple[Indices, Indices]:
-        """Return the documents that a linear program selects, and those to decide.
-
-        Most of the latter have entities: the others can balance only the number of documents.
-        """
+        """Return the documents that a linear program selects, and those to decide."""
+        # Most of the latter have entities: the others can balance only the number of documents.
         is_fractional = np.abs(number - np.round(number)) > _LEAST_TOLERANCE
         order = np.lexsort((-number, np.abs(reduced_cost), ~is_fractional))
         if len(order) > _FREE:

@@ -117,11 +117,9 @@ def _read(batches: Iterator[Batch]) -> Batch | InputError | None:
 def _step(
     before: State | None, models: Sequence[Model], second: Tagger | None, *, starts: bool
 ) -> Step:
-    """Return the step to the best model, and to the training set that later ones build on.
-
-    Selected documents stay even if the annotated ones alone were better: later models may need
-    them. `starts` is whether the model of iteration 0 is an initial one.
-    """
+    """Return the step to the best model, and to the training set that later ones build on."""
+    # Selected documents stay even if the annotated ones alone were better: later models may need
+    # them. `starts` is whether the model of iteration 0 is an initial one.
     best, selections = best_of(models), [model for model in models if model.candidate.labelling]
     kept = best_of(selections or models).candidate
     f1, chosen, was_initial = (

@@ -154,11 +154,9 @@ def table_errors_of(path: Path, expected: str, repair: str) -> Iterator[None]:
 
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:
-    """Read columns of a file.
-
-    A dictionary can stand for a long string in millions of rows. Strings are therefore read as
-    dictionaries, and decoded only where there is room for them.
-    """
+    """Read columns of a file."""
+    # A dictionary can stand for a long string in millions of rows. Strings are therefore read as
+    # dictionaries, and decoded only where there is room for them.
     try:
         return _within_budget(path, schema, as_dictionaries=True)
     except OSError:  # Arrow cannot read strings stored as differences (DELTA) as dictionaries

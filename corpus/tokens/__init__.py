@@ -139,10 +139,8 @@ def _tokenize_chunk(texts: list[str], finder: Expression | Scanner) -> _Chunk:
 
 
 def _joined(texts: Sequence[str]) -> tuple[str, npt.NDArray[np.int64]]:
-    """Join texts with a line end after each; return where each of them ends.
-
-    A line end is a gap: no token reaches from one text into the next.
-    """
+    """Join texts with a line end after each; return where each of them ends."""
+    # A line end is a gap: no token reaches from one text into the next.
     lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
     return "\n".join([*texts, ""]), np.cumsum(lengths)
 

@@ -105,10 +105,8 @@ class _Matches(dict[str, int]):
         return number
 
     def look_up(self, matches: list[str]) -> npt.NDArray[np.int32]:
-        """Return the word of each match, its length and the length of the match, shape (M, 3).
-
-        The word of a gap is -1.
-        """
+        """Return the word of each match, its length and the length of the match, shape (M, 3)."""
+        # The word of a gap is -1.
         numbers = np.fromiter(map(self.__getitem__, matches), np.int64, len(matches))
         if self._new:
             self._rows = np.concatenate([self._rows, np.array(self._new, np.int32)])

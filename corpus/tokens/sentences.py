@@ -64,11 +64,9 @@ def _breaks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _breaks_in_source(text: str, line: Normalised, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the breaks of a normalised line that begins at an offset of a text.
-
-    Characters that are not displayed belong to the sentences beside them, those within white space
-    to the sentence before it.
-    """
+    """Yield the breaks of a normalised line that begins at an offset of a text."""
+    # Characters that are not displayed belong to the sentences beside them, those within white
+    # space to the sentence before it.
     for stop, following in _breaks(line.text, 0, len(line.text)):
         first, last = start + int(line.starts[stop]), start + int(line.ends[following - 1])
         yield first + len(text[first:last].rstrip()), last

@@ -97,10 +97,8 @@ class _WordValues:
 
 
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
-    """Join the values of several streams at their offsets into one, such as ``first|lower``.
-
-    They are joined one at a time and renumbered after each step, so that numbers cannot overflow.
-    """
+    """Join the values of several streams at their offsets into one, such as ``first|lower``."""
+    # They are joined one at a time and renumbered after each step, so that numbers cannot overflow.
     parts: list[tuple[str, ...]] = [()]
     values = np.zeros(documents[-1], np.int32)
     documents = kernel_array(documents)
@@ -129,11 +127,9 @@ def _escaped(stream: Stream, value: int) -> str:
 
 @compiled("int32[::1], int64[::1], int64, int64, int64[::1]")
 def _append(values: Array, documents: Array, offset: int, size: int, numbers: Array) -> None:
-    """Append the value at an offset from each token to its number, as the last digit.
-
-    The digits after the values of the stream stand for no value, and for positions before and after
-    the document.
-    """
+    """Append the value at an offset from each token to its number, as the last digit."""
+    # The digits after the values of the stream stand for no value, and for positions before and
+    # after the document.
     for owner in range(len(documents) - 1):
         for token in range(documents[owner], documents[owner + 1]):
             other = token + offset

@@ -50,7 +50,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train on tagged documents by the trainer of the options; see `taggers.base.Tagger.fit`."""
+        """Train on tagged documents by the chosen trainer; see `taggers.base.Tagger.fit`."""
         if not train.n_tokens:
             raise TrainingError("the training documents contain no tokens")
         self._read_lists()
@@ -157,11 +157,9 @@ def _best_clustering(
     rng: np.random.Generator,
     progress: Progress | None,
 ) -> tuple[str, Progress | None]:
-    """Select the clustering with the best F1 on a fifth of the groups of training documents.
-
-    A group is a patient, or a document without one. Also return the progress of the final training,
-    which continues the progress of the others.
-    """
+    """Select the clustering with the best F1 on a fifth of the groups of training documents."""
+    # A group is a patient, or a document without one. Also return the progress of the final
+    # training, which continues the progress of the others.
 
     def progress_after(done: int) -> Progress | None:
         if progress is None:

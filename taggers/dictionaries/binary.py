@@ -93,10 +93,8 @@ class DictionaryTagger(NameTagger[DictionaryOptions, BinaryWords]):
 
 
 def _positive(names: Frequencies, bearers: int) -> npt.NDArray[np.bool_]:
-    """Select the words that enough people bear.
-
-    A word that occurs only within longer names, such as "de" and "la", is not a name.
-    """
+    """Select the words that enough people bear."""
+    # A word that occurs only within longer names, such as "de" and "la", is not a name.
     enough = names.counts.sum(axis=1) >= bearers
     positive: npt.NDArray[np.bool_] = enough & (names.alone.sum(axis=1) > 0)
     return positive

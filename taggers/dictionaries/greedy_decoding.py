@@ -130,11 +130,9 @@ def tagging_of(
 
 
 def _marginals(certainty: Floats, tags: npt.NDArray[np.int16], labels: int) -> Floats:
-    """Return marginals, shape (N, L).
-
-    The remaining probability of a token is assigned to ``O``, or to the first ``B-`` if its tag is
-    ``O``.
-    """
+    """Return marginals, shape (N, L)."""
+    # The remaining probability of a token is assigned to `O`, or to the first `B-` if its tag is
+    # `O`.
     marginals = np.zeros((len(tags), labels))
     marginals[np.arange(len(tags)), tags] = certainty
     marginals[np.arange(len(tags)), np.where(tags > 0, 0, _BEGIN)] += 1 - certainty

@@ -110,11 +110,9 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     def _initial_weights(
         self, inputs: WordInputs, labels: Sequence[str]
     ) -> dict[str, npt.NDArray[Any]]:
-        """Return the weights as the initial ones of a network with other inputs and labels.
-
-        The rows of words, characters and values are those of the same word, character or value in
-        the new tables. The others keep their random weights.
-        """
+        """Return the weights as the initial ones of a network with other inputs and labels."""
+        # The rows of words, characters and values are those of the same word, character or value in
+        # the new tables. The others keep their random weights.
         common = inputs.common_rows(self._learned())
         arrays: dict[str, npt.NDArray[Any]] = {}
         for name, values in self._weights.items():
@@ -259,10 +257,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         return self._learned().traces(words, self._templates())
 
     def _prune(self, pruning: Pruning, whole: Self) -> None:
-        """Make words and values that are removed unknown, as those that training did not see.
-
-        The weights of characters and of layers stay as they are.
-        """
+        """Make words and values that are removed unknown, as those that training did not see."""
+        # The weights of characters and of layers stay as they are.
         inputs = whole._learned()
         check_kept(inputs.patients, pruning, "word")
         self._inputs, rows = inputs.pruned(pruning)

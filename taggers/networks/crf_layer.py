@@ -263,10 +263,8 @@ class _Cell:
 
 
 def _messages(scores: Tensor, message: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return the messages that arrive at each token, shape (B, T, L); 0 at the first.
-
-    A message leaves each token, computed from the sums of its scores and the arriving message.
-    """
+    """Return the messages that arrive at each token, shape (B, T, L); 0 at the first."""
+    # A message leaves each token, computed from the sums of its scores and the arriving message.
     # `ops.scan` is no faster, and TensorFlow cannot differentiate it with XLA.
     dtype = keras.backend.standardize_dtype(scores.dtype)
     cell = _Cell(scores.shape[-1], dtype, message)

@@ -139,10 +139,8 @@ def vocabulary_of_characters(train: Batch) -> Vocabulary:
 
 
 def _frequent(values: Sequence[str]) -> Vocabulary:
-    """Assign codes to the values of at least `_LEAST` words; the empty string is no value.
-
-    In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
-    """
+    """Assign codes to the values of at least `_LEAST` words; the empty string is no value."""
+    # In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
     counts = Counter(filter(None, values))
     return Vocabulary.from_values(
         sorted(value for value, count in counts.items() if count >= _LEAST)

@@ -103,10 +103,8 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
 def _profile_rows(
     profiles: Mapping[str, Profile], predicted: Mapping[str, Mapping[str, float]]
 ) -> Iterator[list[str]]:
-    """Yield rows of figures of the documents of each split.
-
-    `predicted` has the share of tokens in entities by split and class, for some splits.
-    """
+    """Yield rows of figures of the documents of each split."""
+    # `predicted` has the share of tokens in entities by split and class, for some splits.
 
     def percents(title: str, shares: Iterable[float | None]) -> list[str]:
         return [title, *(percent(share, digits=1) for share in shares)]

@@ -55,11 +55,9 @@ def crossvalidate(options: argparse.Namespace) -> None:
 def _tables_of(
     tables: Mapping[str, Any], folds: int, methods: Sequence[str], random_states: list[int]
 ) -> dict[str, Any]:
-    """Return the tables of an experiment that cross-validates a configuration.
-
-    The folds are those of ``[data] seed``. Each is the test documents in turn. ``[data]
-    validation``, or else the next fold, determines when to stop.
-    """
+    """Return the tables of an experiment that cross-validates a configuration."""
+    # The folds are those of `[data] seed`. Each is the test documents in turn. `[data] validation`,
+    # or else the next fold, determines when to stop.
     if folds < 2:
         raise ConfigurationError(f"--folds {folds}: expected 2 or more")
     for section in OWN_SECTIONS:

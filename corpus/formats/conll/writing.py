@@ -67,10 +67,8 @@ def _count_misaligned(
 
 
 def _lines(document: Document, batch: Batch, index: int) -> Iterator[bytes]:
-    """Yield the lines of a document: its comments, and its tokens.
-
-    A blank line follows the tokens of each line of the text, but none is inside an entity.
-    """
+    """Yield the lines of a document: its comments, and its tokens."""
+    # A blank line follows the tokens of each line of the text, but none is inside an entity.
     tokens = slice(*batch.document_offsets[index : index + 2].tolist())
     starts, ends = batch.starts[tokens].tolist(), batch.ends[tokens].tolist()
     tags = [batch.labels[tag] for tag in batch.tags[tokens].tolist()]

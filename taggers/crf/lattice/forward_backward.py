@@ -116,14 +116,12 @@ class Transitions:
 
 
 def _safe(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> bool:
-    """Return whether underflow in this type cannot affect results.
-
-    Probabilities below the smallest positive number, exp(-103) or exp(-745), are lost in each step
-    before it is normalised. A path that was lost can gain on the best path by at most one
-    transition, since the best path may then take the same labels. The sum of the largest
-    differences between transitions to and from a label must therefore stay well below these
-    exponents.
-    """
+    """Return whether underflow in this type cannot affect results."""
+    # Probabilities below the smallest positive number, exp(-103) or exp(-745), are lost in each
+    # step before it is normalised. A path that was lost can gain on the best path by at most one
+    # transition, since the best path may then take the same labels. The sum of the largest
+    # differences between transitions to and from a label must therefore stay well below these
+    # exponents.
     return bool(np.ptp(transition, axis=0).max() + np.ptp(transition, axis=1).max() <= _SAFE[real])
 
 
@@ -181,12 +179,10 @@ def _backward(
     scale: Array,
     expected: Array,
 ) -> None:
-    """Convert `alpha` to marginals times the weight of their document, and count transitions.
-
-    ``alpha[t].T @ (emission * beta / scale)[t + 1]`` is added to `expected`, unless its shape is
-    (0, 0). Multiplied by the transitions, it is the expected count of each transition. `emission`
-    is overwritten.
-    """
+    """Convert `alpha` to marginals times the weight of their document, and count transitions."""
+    # `alpha[t].T @ (emission * beta / scale)[t + 1]` is added to `expected`, unless its shape is
+    # (0, 0). Multiplied by the transitions, it is the expected count of each transition. `emission`
+    # is overwritten.
     labels = alpha.shape[1]
     beta = np.empty((steps[1] - steps[0], labels), alpha.dtype)
     part = np.empty((labels, labels), alpha.dtype)
@@ -215,10 +211,8 @@ def _backward(
 
 @compiled("int64[::1], float64[::1], real[::1], float64, float64[::1]")
 def _log_sums(steps: Array, scale: Array, largest: Array, top: float, log_z: Array) -> None:
-    """Compute log Z of each document.
-
-    `largest` and `top` are the values subtracted from the scores of tokens and from transitions.
-    """
+    """Compute log Z of each document."""
+    # `largest` and `top` are the values subtracted from the scores of tokens and from transitions.
     for step in range(len(steps) - 1):
         shift = 0.0 if step == 0 else top
         for row in range(steps[step + 1] - steps[step]):

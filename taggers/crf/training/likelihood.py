@@ -145,10 +145,8 @@ class Likelihood:
             lattice.scatter_stream(stream.numbers, *packing.where, OWN, marginals, stream.expected)
 
     def _add_complete(self, passing: _Pass, packing: lattice.Packing) -> float:
-        """Add the counts of documents with complete annotation, and return their objective.
-
-        It is the weighted sum of log Z less the scores of the tags.
-        """
+        """Add the counts of documents with complete annotation, and return their objective."""
+        # It is the weighted sum of log Z less the scores of the tags.
         training = self._training
         weights = training.weights[packing.documents]
         scores, marginals = self._gathered(packing)
@@ -160,11 +158,9 @@ class Likelihood:
         return float(weights @ (log_z - path))
 
     def _add_partial(self, passing: _Pass, packing: lattice.Packing) -> float:
-        """Add the counts of documents with partial annotation, and return their objective.
-
-        It is the weighted sum of log Z less the logarithm of the sum over all sequences that agree
-        with the known tags. Their expected counts are subtracted.
-        """
+        """Add the counts of documents with partial annotation, and return their objective."""
+        # It is the weighted sum of log Z less the logarithm of the sum over all sequences that
+        # agree with the known tags. Their expected counts are subtracted.
         weights = self._training.weights[packing.documents]
         scores, marginals = self._gathered(packing)
         constrained, agreeing = self._constrained(packing, scores)
@@ -195,11 +191,9 @@ class _Pass:
         self.departures = np.zeros(len(transition))
 
     def transitions(self, observed: Floats) -> Floats:
-        """Compute the expected less the observed count of each transition, shape (L, L).
-
-        The value of the most frequent transition from each label is computed from the total of the
-        label, which is more accurate than the difference of two large numbers.
-        """
+        """Compute the expected less the observed count of each transition, shape (L, L)."""
+        # The value of the most frequent transition from each label is computed from the total of
+        # the label, which is more accurate than the difference of two large numbers.
         labels = len(self.transition)
         counts: Floats = (self._counts * self._forward_backward.exponential)[:labels, :labels]
         counts -= observed

@@ -142,10 +142,8 @@ def _initial_weights(
 def _carried_over(
     old: Weights, codes: Indices, pairs: Pairs, number: Indices, offsets: int
 ) -> Floats:
-    """Return the weights of another model for pairs, from its numbers of values and labels.
-
-    Numbers of values or labels that it lacks are negative.
-    """
+    """Return the weights of another model for pairs, from its numbers of values and labels."""
+    # Numbers of values or labels that it lacks are negative.
     value, place = np.divmod(owners_of(pairs.begins), offsets)
     place += (old.offsets - offsets) // 2
     label = number[pairs.labels]

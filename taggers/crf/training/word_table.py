@@ -104,11 +104,9 @@ class WordTable:
 def _grouped(
     codes: Codes, weights: npt.NDArray[np.int64], enough: int
 ) -> tuple[list[list[int]], list[int]]:
-    """Select groups of columns that are worth summing together, and the remaining columns.
-
-    A group is a column with few values and the columns that are functions of it, with at least
-    `enough` weights per word.
-    """
+    """Select groups of columns that are worth summing together, and the remaining columns."""
+    # A group is a column with few values and the columns that are functions of it, with at least
+    # `enough` weights per word.
     left = list(range(codes.shape[1]))
     words = max(len(codes), 1)
     cost = [float(np.where(column >= 0, weights[column], 0).sum()) / words for column in codes.T]

@@ -105,10 +105,7 @@ def _on_cpu_with_tensorflow() -> bool:
 
 
 def _recurrence(gates: Tensor, recurrent: Tensor, lengths: Tensor) -> Tensor:
-    """Return the outputs of an LSTM as an operation of TensorFlow with a gradient.
-
-    See `taggers.networks.lstm`.
-    """
+    """Return the outputs of an LSTM as an operation of TensorFlow with a gradient."""
     import tensorflow as tf  # noqa: PLC0415 - only where it is the backend
 
     shape = (*gates.shape[:2], gates.shape[2] // 4)
