@@ -36,7 +36,7 @@ def shown(name: object) -> str:
 
 
 def escaped(text: str, *, kept: str = "") -> str:
-    """Escape the non-printable characters of a text, which a terminal could obey.
+    r"""Escape the non-printable characters of a text, which a terminal could obey.
 
     These are control characters, line breaks, characters that change the direction of writing,
     invisible ones, and all spaces but the usual one.
@@ -47,6 +47,11 @@ def escaped(text: str, *, kept: str = "") -> str:
         Any text.
     kept : str
         Characters that are not escaped.
+
+    Examples
+    --------
+    >>> escaped("a\x1b[31m")
+    'a\\x1b[31m'
     """
     if text.isprintable():
         return text

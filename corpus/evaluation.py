@@ -56,6 +56,12 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     ------
     InputError
         If an id is not unique, or the gold and predicted texts of a document differ.
+
+    Examples
+    --------
+    >>> gold = Document("1", "Anna Puig, Olot", (Span(0, 9, "PERSON"), Span(11, 15, "PLACE")))
+    >>> score([gold], [replace(gold, spans=gold.spans[:1])]).counts().recall
+    0.5
     """
     gold_by_id, predicted_by_id = _by_id(gold, "gold"), _by_id(predicted, "predicted")
     names = tuple({**gold_by_id, **predicted_by_id})

@@ -45,6 +45,11 @@ def number_patients(
     Returns
     -------
     ndarray of int64, shape (D,)
+
+    Examples
+    --------
+    >>> number_patients(["p1", None, "p1", ""], ["a", "b", "c", "d"]).tolist()
+    [0, 1, 0, 2]
     """
     numbers = {} if numbers is None else numbers
     keys = map(patient_key, groups, ids)

@@ -27,7 +27,11 @@ UNKNOWN = -1
 
 
 def bio_labels(classes: Iterable[str]) -> tuple[str, ...]:
-    """Return the labels of classes: ``O`` first, then ``B-`` and ``I-`` of each class by name."""
+    """Return the labels of classes: ``O`` first, then ``B-`` and ``I-`` of each class by name.
+
+    >>> bio_labels(["PERSON", "DATE"])
+    ('O', 'B-DATE', 'I-DATE', 'B-PERSON', 'I-PERSON')
+    """
     labels = ["O"]
     for name in sorted(set(classes)):
         labels += [f"B-{name}", f"I-{name}"]

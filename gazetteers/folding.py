@@ -31,6 +31,11 @@ def fold(texts: Sequence[str]) -> list[str]:
     -------
     list of str
         Folded texts in Unicode normalization form C. Folding is idempotent.
+
+    Examples
+    --------
+    >>> fold(["MUÑOZ", "Güell"])
+    ['muñoz', 'guell']
     """
     joined = _SEPARATOR.join(texts)
     codes = _characters()(code_points(joined))

@@ -1,7 +1,8 @@
-"""Every public class, method and function is described, or inherits its description."""
+"""Public names are described, or inherit their description, and examples show what happens."""
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
 import pkgutil
@@ -49,3 +50,9 @@ def test_public_names_are_described(package: str) -> None:
         for name in undocumented(module)
     ]
     assert not missing
+
+
+def test_examples_show_what_happens() -> None:
+    results = [doctest.testmod(module) for module in modules()]
+    assert sum(result.attempted for result in results) > 0
+    assert sum(result.failed for result in results) == 0

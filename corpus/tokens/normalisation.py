@@ -87,7 +87,11 @@ def normalise(text: str) -> Normalised | None:
 
 
 def normalised_text(text: str) -> str:
-    """Return the normalised form of a text without its offsets."""
+    """Return the normalised form of a text without its offsets.
+
+    >>> normalised_text("A\u200bnna")  # with a zero-width space
+    'Anna'
+    """
     normalised = normalise(text)
     return text if normalised is None else normalised.text
 

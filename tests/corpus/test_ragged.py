@@ -1,16 +1,10 @@
 """Ragged arrays are what loops over their rows make of them."""
 
-import doctest
-from types import ModuleType
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus import ragged
 from corpus.ragged import offsets_of, owners_of, ranges_of
-from corpus.tokens import sentences
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))
@@ -21,8 +15,3 @@ def test_rows_of_any_length(rows: list[tuple[int, int]]) -> None:
     assert owners_of(offsets).tolist() == [row for row, (_, n) in enumerate(rows) for _ in range(n)]
     expected = [number for begin, n in rows for number in range(begin, begin + n)]
     assert ranges_of(begins, lengths).tolist() == expected
-
-
-@pytest.mark.parametrize("module", [ragged, sentences])
-def test_the_examples(module: ModuleType) -> None:
-    assert doctest.testmod(module).failed == 0
