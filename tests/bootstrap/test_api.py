@@ -70,6 +70,7 @@ def test_a_module_that_hides_a_package_is_named(tmp_path: Path, name: str) -> No
     )
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard(tmp_path: Path, splits: dict[str, Path]) -> None:
     """Its processes do not import it: they would train again."""
     files = {name: str(path) for name, path in splits.items()}

@@ -238,6 +238,7 @@ def test_vectors_made_elsewhere_are_taken_over(
     assert not (tmp_path / "e" / "broken").exists()
 
 
+@pytest.mark.slow
 def test_a_terminal_is_told_what_is_counted(pool: Path, tmp_path: Path, launch: Any) -> None:
     done = launch.on_terminal(
         "embed", "train", pool, "-o", tmp_path / "e", "--normalise", "none", "--epochs", 60

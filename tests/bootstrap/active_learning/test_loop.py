@@ -366,6 +366,7 @@ def test_a_run_keeps_the_documents_of_its_rounds(
     assert f"{out} is finished." in again.out
 
 
+@pytest.mark.slow
 def test_interrupted_after_a_round_it_ends_as_if_it_had_not_been(
     project: Path, tmp_path: Path, contents: Callable[[Path], Any]
 ) -> None:

@@ -193,6 +193,7 @@ def test_data_on_standard_output_is_exact(evil_run: Any, command: Command) -> No
     assert any(LABEL in key for key in shown[0])
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_colours_of_the_program_alone(evil_run: Any, launch: Any) -> None:
     folder, _ = evil_run
     done = launch.on_terminal(

@@ -157,6 +157,7 @@ def forbid_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "carry_out", carry_out)
 
 
+@pytest.mark.slow
 def test_variants_and_random_states_may_be_added(
     copy: Path, own_file: OwnFile, command: Command
 ) -> None:

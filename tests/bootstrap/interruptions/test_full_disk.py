@@ -43,6 +43,7 @@ def test_a_file_that_gets_too_large_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
 
 
+@pytest.mark.slow
 def test_a_run_says_what_is_kept_and_goes_on(
     project: Path, tmp_path: Path, finished: Path, contents: Callable[[Path], Any]
 ) -> None:

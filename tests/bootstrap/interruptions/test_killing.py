@@ -183,6 +183,7 @@ if any("{stage}" in argument for argument in sys.orig_argv):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "everyone"),
     [

@@ -70,6 +70,7 @@ def test_only_the_models_that_are_needed_are_kept(automatic: Path) -> None:
     assert not any((folder / "second").exists() for folder in folders[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [1, 2, 3])
 def test_an_interrupted_run_continues_with_the_same_result(
     automatic: Path, tmp_path: Path, command: Command, contents: Callable[[Path], Any], closed: int

@@ -46,6 +46,7 @@ def test_a_run_is_as_it_was_written(finished: Path, command: Command) -> None:
     assert done.out == f"{len(files_of(finished)):,} files are as they were written\n"
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_any_file_is_found(copied: Path) -> None:
     draw = random.Random(0)
     for path in files_of(copied):

@@ -190,6 +190,7 @@ def test_what_a_killed_run_was_writing_is_removed(
     assert left == {path.name for path in finished.iterdir()} | {".nfs0001"}
 
 
+@pytest.mark.slow
 def test_iterations_of_relabelling_are_made_again_the_same(
     project: Path, tmp_path: Path, command: Command, contents: Contents
 ) -> None:
@@ -346,6 +347,7 @@ def test_the_project_folder_of_init_is_no_run(
     assert "mine exists already and is not a run" in message
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_what_is_going_on(project: Path, tmp_path: Path, launch: Any) -> None:
     """What is being done while it is, and at the end the table alone."""
     arguments = ("--jobs", 1, "--set", "loop.iterations=1")

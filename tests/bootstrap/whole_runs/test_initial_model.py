@@ -189,6 +189,7 @@ def test_a_run_without_a_seed_tags_notes(
 # What is blocked
 
 
+@pytest.mark.slow
 def test_no_name_begins_with_what_own_lists_block(
     kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
 ) -> None:
@@ -321,6 +322,7 @@ def test_a_dictionary_of_other_people_ends_the_run_with_a_word(
 # Going on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "left", "counted"),
     [("divergence", 0, False), ("divergence", 1, True), ("dictionary", 0, True)],

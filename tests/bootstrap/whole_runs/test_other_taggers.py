@@ -83,6 +83,7 @@ def test_a_run_with_one_kind_of_tagger_does_not_name_it_in_each_row(finished: Pa
     assert ">tagger</th>" not in (finished / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "iteration"), [(3, "000"), (6, "001"), (8, "002")])
 def test_a_run_with_several_taggers_is_resumed(
     number: int,

@@ -91,6 +91,7 @@ def _measured(path: Path) -> tuple[str, int]:
     return message, int(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 @pytest.mark.parametrize("name", ["notes.jsonl", "notes.jsonl.gz", "notes.csv", "notes.csv.gz"])
 def test_a_line_of_331_megabytes_takes_little_memory(tmp_path: Path, name: str) -> None:

@@ -80,6 +80,7 @@ def measured(path: Path, reader: str) -> tuple[str, int]:
     return message, int(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 @pytest.mark.parametrize("reader", ["Gazetteer.load", "read_table"])
 @pytest.mark.parametrize("kind", ["one long string", "dictionary", "difference", "rows"])

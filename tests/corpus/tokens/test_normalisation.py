@@ -194,6 +194,7 @@ def test_no_character_is_read_as_more_than_one_token_or_as_a_gap() -> None:
             assert not ends & set(range(len(before) + 1, len(before) + len(plain)))
 
 
+@pytest.mark.slow
 def test_a_long_run_of_characters_takes_linear_time() -> None:
     for piece in ("\xad", "a\xad", "e\u0301", "ﬁ", "а", "Rо", "⁶", "α", "\u0301", "\xa0"):
         text = piece * (300_000 // len(piece))

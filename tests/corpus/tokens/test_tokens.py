@@ -149,6 +149,7 @@ def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
     assert together[0].vocabulary == together[1].vocabulary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("piece", "token"),
     [

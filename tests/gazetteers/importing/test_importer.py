@@ -64,6 +64,7 @@ def read(path: Path, **options: Any) -> list[Row]:
 # Real files, as they are
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "options", "terms", "counts", "width"),
     [

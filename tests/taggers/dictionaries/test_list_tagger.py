@@ -194,6 +194,7 @@ def test_people_and_places_may_be_left_untagged(tagger: Any) -> None:
     assert entities_in(hospitals, TEXT) == [("Hospital Vega Zurbarán", "H")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["O", "Año/s"])
 def test_a_class_may_have_any_name_of_one_line(name: str, tmp_path: Path) -> None:
     for side, text in (("label", "José Pérez"), ("place_label", "C/ Olmos, 3")):

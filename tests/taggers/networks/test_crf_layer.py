@@ -357,6 +357,7 @@ def test_a_saved_model_computes_alike(boundaries: bool, tmp_path: Path) -> None:
     assert actual.tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_other_backends(backend: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(backend) is None:

@@ -80,6 +80,7 @@ def test_words_that_training_did_not_see_are_found_by_their_vectors(trained) -> 
     assert trained.training.loss < 1
 
 
+@pytest.mark.slow
 def test_training_does_not_depend_on_the_order_of_the_vocabulary(embedding_folder) -> None:
     """A batch that is read from a run folder has the words of one in memory in another order."""
     batch = notes(20)
@@ -134,6 +135,7 @@ def test_unknown_tags_and_weights_are_honoured(embedding_folder) -> None:
     assert f1(tagger, notes(40, seed=1)) > 0.9
 
 
+@pytest.mark.slow
 def test_options_work_together(embedding_folder) -> None:
     """With everything that is not a default, and learned vectors for a word without any."""
     names = [*NAMES, "zzz"]
@@ -178,6 +180,7 @@ def test_training_documents_without_entities_of_a_class_are_enough(embedding_fol
     assert tagger.tag(batch).labels == tagger.labels
 
 
+@pytest.mark.slow
 def test_a_loss_that_never_was_a_number_is_an_error(embedding_folder) -> None:
     with pytest.raises(TrainingError, match=r"not a number in epoch 1; lower learning_rate"):
         fitted(notes(40), embeddings=str(embedding_folder), epochs=3, learning_rate=1e37)
@@ -189,6 +192,7 @@ def test_nothing_to_learn_from_is_an_error() -> None:
         fitted(replace(batch, tags=np.full(len(batch.tags), UNKNOWN, np.int16)))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the process in /proc")
 def test_a_killed_training_process_is_reported(embedding_folder) -> None:
     def kill(done: int, steps: int) -> None:
