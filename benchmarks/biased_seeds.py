@@ -1,8 +1,7 @@
 """How well seeds of MEDDOCAN are told apart from its validation lines, and which are warned of.
 
 The seeds: the ones in ``docs/results.md`` and a random one. Prints, for each random state, the AUC
-of the classifier two-sample test and the estimated number of lines that are like those of
-validation.
+of the classifier two-sample test and the estimated number of lines that resemble validation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Dictionary models of the Spanish census, on MEDDOCAN by line (paper 003, table 3.2).
 
 The dictionaries are the given names and surnames of the builtin list `census-es`. The kind `lists`
-also finds LOCATION, with the builtin lists of places; the other kinds find PERSON only. The word
-counts are those of train and dev. Annotations are only used to compute scores.
+also finds LOCATION, with the builtin lists of places; the other kinds find PERSON only. The words
+are counted in train and dev. Annotations are only used to compute scores.
 
     python benchmarks/census.py train      # on which settings were chosen
     python benchmarks/census.py dev        # the reported scores

@@ -1,9 +1,9 @@
 """Initialisations and algorithms of k-means on many word vectors: inertia and duration.
 
 The words are prefixes of MEDDOCAN's words joined with suffixes of others. FastText, trained on the
-same notes, computes their vectors: there are as many as in a large corpus, distributed like
-is that of word vectors. "Passes" are iterations of Lloyd's algorithm from randomly sampled words,
-and "mini-batches" are those of MiniBatchKMeans.
+same notes, computes their vectors: there are as many as in a large corpus, and they are distributed
+like word vectors. "Passes" are iterations of Lloyd's algorithm from randomly sampled words.
+"Mini-batches" are iterations of MiniBatchKMeans.
 
     python benchmarks/clusters.py --words 580000 --k 128 1024
 """

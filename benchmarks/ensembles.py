@@ -1,7 +1,7 @@
 """An ensemble and its members, trained on all of MEDDOCAN's training split and scored on dev.
 
-The members are a CRF and several networks from different random states, two of which are trained at
-the same time. All are scored, each network together with the CRF, and the ensemble of all.
+The members are a CRF and several networks from different random states. Two networks train at the
+same time. All members are scored, each network with the CRF, and the ensemble of all.
 
     python benchmarks/ensembles.py
     python benchmarks/ensembles.py --unit line          # documents are lines, not whole notes

@@ -3,7 +3,7 @@
 Small models of all kinds are trained, and changed in thousands of ways: flipped bits, other values,
 data types and shapes in arrays, other values and keys in the description, files that are cut off,
 replaced by links or missing. Digests are computed again, as an attacker would. Each
-changed model is opened and tags notes in a process of its own.
+changed model is opened and tags notes in its own process.
 
     python benchmarks/hostile_models.py                     # 10,000 models
     python benchmarks/hostile_models.py --models 500 --kinds crf rules
@@ -12,8 +12,8 @@ changed model is opened and tags notes in a process of its own.
 `hostile_files.py` does the same with embeddings, vectors, gazetteers and word counts.
 
 A model does harm if the process crashes, takes more than five seconds of a processor, needs more
-than twice the memory that the model needs without changes, or raises another error than one of the
-input.
+than twice the memory that the model needs without changes, or raises an error that does not concern
+the input.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def tagged(folder: Path, notes: Batch) -> int:
 
 
 def opened(folder: Path, use: Use, sender: Connection) -> None:
-    """Use a model in a process of its own."""
+    """Use a model in a separate process."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     before = memory_of("VmRSS")

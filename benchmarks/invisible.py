@@ -9,8 +9,8 @@ characters.
     python benchmarks/invisible.py recall --lines 16000 --only "soft hyphen|full-width"
     python benchmarks/invisible.py speed
 
-The second measure is the time of tokenizing both splits, which have nothing to normalise, and of
-doing so without looking for it.
+The second measure is the time to tokenize both splits, which have nothing to normalise, with and
+without looking for it.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def recall_of(tagger: Tagger, notes: Sequence[Document]) -> tuple[float, str]:
 
 
 def transformed(note: Document, pieces: Pieces) -> Document:
-    """Return a note of other characters, with its spans on those of its own."""
+    """Return a note with other characters, and its spans moved to them."""
     starts, ends, place = [], [], 0
     for before, instead in pieces:
         starts.append(place + len(before))
@@ -325,7 +325,7 @@ def both(first: Transformation, second: Transformation) -> Transformation:
 
 
 def alphabet_of(upper: int | None, lower: int | None, digits: int | None) -> dict[str, str]:
-    """Return the letters and digits of a block by those of ASCII."""
+    """Return the letters and digits of a block by their ASCII counterparts."""
     found = {}
     for first, start, number in (("A", upper, 26), ("a", lower, 26), ("0", digits, 10)):
         if start is not None:

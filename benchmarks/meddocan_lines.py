@@ -38,7 +38,7 @@ HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
 
 
 def plain(options: type[OptionsT], **values: Any) -> OptionsT:
-    """Return options without lists and embeddings, as in the paper, but for some."""
+    """Return options without lists and embeddings, as in the paper, with some replaced."""
     return options(**with_preset("tagger", values, PAPER, options))
 
 

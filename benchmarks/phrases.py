@@ -1,7 +1,7 @@
 """Speed and accuracy of phrase matching in MEDDOCAN's training documents: docs/howto/phrases.md.
 
-The lists are those of ../shared/data/spain: hospitals, health centres, municipalities and the
-streets of town halls, each a class. The development split is not used.
+The lists are in ../shared/data/spain: hospitals, health centres, municipalities and the streets of
+town halls, each a class. The development split is not used.
 
     python benchmarks/phrases.py
     python benchmarks/phrases.py --blocked
@@ -35,7 +35,7 @@ LISTS = {
     "CALLE": ("council_addresses.csv", ("dir_tipo_via", "Dir_Via")),
     "CENTRO_SALUD": ("health_centres.csv", ("NOMBRE",)),
 }
-#: The classes of MEDDOCAN of the classes of the builtin list.
+#: The classes of MEDDOCAN by the classes of the builtin list.
 BUILTIN = {
     "hospital": "HOSPITAL",
     "municipality": "TERRITORIO",

@@ -1,10 +1,10 @@
-"""Names of MEDDOCAN's training notes that a stranger confirms in exported models, and F1.
+"""Names of MEDDOCAN's training notes that an attacker confirms in exported models, and F1.
 
 python benchmarks/privacy.py             # a CRF
 python benchmarks/privacy.py names       # a CRF with names of the census as features
 python benchmarks/privacy.py clusters    # a CRF with clusters of words of train and dev
 python benchmarks/privacy.py network     # a BiLSTM-CRF with vectors of words of train and dev
-python benchmarks/privacy.py lists       # the tagger of lists; F1 is that of people and places
+python benchmarks/privacy.py lists       # the tagger of lists; F1 of people and places
 """
 
 from __future__ import annotations

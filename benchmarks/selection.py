@@ -18,7 +18,7 @@ from taggers.base import Tagging
 
 
 def generated_batch(documents: int, classes: int, rate: float, rng: np.random.Generator) -> Batch:
-    """Generate documents of about 20 tokens, of which a few have entities."""
+    """Generate documents of about 20 tokens; a few have entities."""
     lengths = rng.geometric(1 / 20, documents) + 2
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     intensity = np.repeat(rng.gamma(0.3, 1 / 0.3, documents), lengths)

@@ -45,7 +45,7 @@ __all__ = [
     "write",
 ]
 
-#: The modules of public names that are not of `bootstrap.api`.
+#: The modules of public names outside `bootstrap.api`.
 _MODULES = {
     "compare": "bootstrap.reports.comparison",
     "TaggedDocument": "bootstrap.inference",
@@ -56,7 +56,7 @@ _MODULES = {
 
 
 def _refuse_shadows() -> None:
-    """Raise an ImportError if a module of the user hides a package that this one is made of."""
+    """Raise an ImportError if a user's module shadows a package of this project."""
     root = Path(__file__).resolve().parents[1]
     for name in ("corpus", "gazetteers", "taggers"):
         spec = importlib.util.find_spec(name)

@@ -43,7 +43,7 @@ from corpus.scores import Scores
 from corpus.tags import classes_of
 from corpus.units import Unit
 
-#: The keys of ``[data]`` that `train` takes as arguments of their own.
+#: The keys of ``[data]`` that `train` takes as separate arguments.
 _NOTES = ("seed", "validation", "unlabeled", "unit")
 
 
@@ -56,7 +56,7 @@ class Model:
     tagger : ParallelTagger
         The tagger.
     unit : {"document", "line", "sentence"}
-        The unit that is tagged by itself.
+        The unit that is tagged separately.
     propagate : tuple of str
         Classes whose names are propagated within a note.
     """
@@ -82,8 +82,8 @@ class Model:
         Parameters
         ----------
         notes : iterable of str or Document
-            Texts, whose ids become their positions, or documents, whose own spans are ignored.
-            They are read as they are tagged, a bounded number at a time.
+            Texts, with their positions as ids, or documents, whose own spans are ignored. They are
+            read as they are tagged, a bounded number at a time.
         measure : str
             The measure of the confidence of a note, one of `taggers.base.MEASURES`.
         span_confidence : bool
@@ -145,7 +145,7 @@ def train(
     report: ReportStage | None = None,
     **settings: Any,
 ) -> Run:
-    """Train a tagger by self-training, in a run folder like that of ``bootstrap run``.
+    """Train a tagger by self-training, in a run folder as ``bootstrap run`` does.
 
     Parameters
     ----------
@@ -162,10 +162,10 @@ def train(
     report : callable, optional
         Called with the stage, the steps done and their total within an iteration.
     **settings
-        Settings that replace those of the file: ``seed``, ``validation``, ``unlabeled`` and
-        ``unit`` of ``[data]`` by name, and the sections ``data``, ``labels``, ``initial_model``,
-        ``tagger``, ``loop``, ``select`` and others as mappings. Relative paths are relative to the
-        current folder. A section ``[active]`` of the file has no effect: see `active`.
+        Settings that override the file: ``seed``, ``validation``, ``unlabeled`` and ``unit`` of
+        ``[data]`` by name, and the sections ``data``, ``labels``, ``initial_model``, ``tagger``,
+        ``loop``, ``select`` and others as mappings. Relative paths are relative to the current
+        folder. A section ``[active]`` of the file has no effect: see `active`.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def active(
     report: ReportStage | None = None,
     **settings: Any,
 ) -> Run:
-    """Train a tagger by active learning, in a run folder like that of ``bootstrap active``.
+    """Train a tagger by active learning, in a run folder as ``bootstrap active`` does.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def active(
         As in `train`.
     **settings
         As in `train`. The section ``active`` is required, here or in the file: its ``gold`` names
-        the annotated documents that answer, and its ``budget`` how many are annotated in all.
+        the documents whose annotations are used, and its ``budget`` limits how many.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
 def _configuration(
     config: str | Path | None, settings: Mapping[str, Any], function: str
 ) -> Configuration:
-    """Combine the settings of a file with those of the keyword arguments of a function."""
+    """Combine the settings of a file with the keyword arguments of a function."""
     path = Path(config or function)
     tables = read_tables(path) if config else {}
     origins: dict[tuple[str, ...], str] = {}
@@ -307,7 +307,7 @@ def experiment(
     Raises
     ------
     InputError
-        If a setting or a file is invalid, or a run fails; the other runs are finished before.
+        If a setting or a file is invalid, or if a run fails; the other runs are finished first.
     """
     plan = load_plan(Path(file))
     failures = []

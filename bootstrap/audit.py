@@ -1,9 +1,9 @@
-"""Audits: which names of the training notes a stranger can confirm in a model.
+"""Audits: which names of the training notes an attacker can confirm in a model.
 
-A stranger who has a model and lists of names looks up every name of the lists, in several
-spellings, in all parts of the model (a dictionary attack). A name is confirmed if a part of the
-model contains it, or shows that it occurs in the notes. As a control, the same is done with names
-of the lists that do not occur in the notes.
+The attacker has a model and lists of names, and looks up every listed name, in several spellings,
+in all parts of the model (a dictionary attack). A name is confirmed if a part of the model contains
+it, or shows that it occurs in the notes. As a control, listed names that do not occur in the notes
+are looked up, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gazetteers.gazetteer import merge
 from taggers.privacy.pruning import AFFIXES, PrunableTagger
 from taggers.privacy.public_lists import PublicLists
 
-#: Names that do not occur in the notes, of which at most so many are looked up.
+#: The maximum number of names to look up that do not occur in the notes.
 _CONTROLS = 20_000
 
 _DOCUMENTS = 5_000  # documents that are tokenized at once
@@ -61,14 +61,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What a stranger can confirm in a model.
+    """What an attacker can confirm in a model.
 
     Parameters
     ----------
     names : Group
         Names of the lists that are annotated as names in the notes.
     rare : Group
-        Those of them that are annotated in the notes of a single patient.
+        The `names` that are annotated in the notes of a single patient.
     other : Group
         Names of the lists that occur in the notes only as other words.
     absent : Group
@@ -95,8 +95,8 @@ class Audit:
     Parameters
     ----------
     documents, patients : int
-        Number of documents of the notes, and of their patients; a document whose patient is not
-        known is one of its own.
+        Number of documents of the notes, and of their patients; a document without a known patient
+        counts as a patient of its own.
     listed : int
         Number of names in the lists.
     gold : int
@@ -177,7 +177,7 @@ def audit(
     classes: Collection[str] = (),
     gold: Iterable[Document] | None = None,
 ) -> Audit:
-    """Find out which names of notes a stranger can confirm in models.
+    """Find out which names of notes an attacker can confirm in models.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def _attack(
 
 
 def spellings(word: str) -> list[str]:
-    """Return the spellings of a folded word that a stranger tries: with accents and capitals."""
+    """Return the spellings of a folded word that an attacker tries: with accents and capitals."""
     forms = [word, *_accented(word)]
     return [
         spelling for form in forms for spelling in (form, form[:1].upper() + form[1:], form.upper())

@@ -196,8 +196,8 @@ def encode_notes(
     """Count the words of notes and write the notes as word numbers into `ENCODED`.
 
     Words are numbered by their first occurrence; `_PLACES` holds the row of each in the counts.
-    The parameters are those of `embed`; with `resume`, what an interrupted process has written for
-    notes of the same fingerprint is kept. Notes without any word raise an `InputError`.
+    The parameters are as for `embed`. With `resume`, the output of an interrupted process for notes
+    with the same fingerprint is kept. Notes without any word raise an `InputError`.
     """
     folder = folder / ENCODED
     marker = folder / "notes.json"

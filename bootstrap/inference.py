@@ -29,7 +29,7 @@ _UNITS_PER_BATCH = 20_000  # enough work for every process within bounded memory
 
 
 def find_model(path: Path) -> Path:
-    """Return the model folder of a path: that of the best model of a run, or the path itself.
+    """Return the model folder of a path: the best model of a run, or the path itself.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def trusted_kinds(model: Path) -> tuple[str, ...]:
 
 
 class UnitFile(msgspec.Struct, frozen=True):
-    """What a run writes beside a model for those who tag with it.
+    """The settings that a run writes beside a model, for tagging with it.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def tag_documents(
     tagger : Tagger
         The trained tagger.
     unit : {"document", "line", "sentence"}
-        The unit that is tagged by itself; the offsets of spans are those of the source.
+        The unit that is tagged separately; spans keep the offsets of the source.
     measure : str
         The measure of confidence, one of `taggers.base.MEASURES`.
     detail : str

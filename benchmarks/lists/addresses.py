@@ -52,7 +52,7 @@ _REST = re.compile(
 )
 #: Names of streets with digits: dates, and roads by number.
 _DIGITS = re.compile(r"\d+[ºª]? d(e |').+|.*(nacional|comarcal) \d+|[^\d]+ \d+ (de|d') ?[^\d]+")
-#: Names that are none: the place itself, or what stands there.
+#: Words that are not names: the place itself, or what stands there.
 _NO_NAME = re.compile(
     r".*\b(consultorio|consultori|ambulatorio|centro (de salud|social|medico|civico|cultural)|casa "
     r"del medico|edificio|ayuntamiento viejo|diseminado|diseminados|sin nombre|unica|unico|unic"

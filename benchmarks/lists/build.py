@@ -1,6 +1,6 @@
 """Build the gazetteers of the package, `census-es` and `places-es`, from published files.
 
-The files are those of ../shared/data/spain; gazetteers/resources/README.md names their sources.
+The files are in ../shared/data/spain; gazetteers/resources/README.md names their sources.
 
     python benchmarks/lists/build.py            # write the gazetteers into gazetteers/resources
     python benchmarks/lists/build.py --check    # compare them with the files, and write nothing

@@ -65,7 +65,7 @@ def health_centres(name: str, kind: str, province: str, towns: Sequence[str]) ->
     Parameters
     ----------
     name : str
-        A name of the catalogue, which often is only that of the town.
+        A name of the catalogue, which often is only the name of the town.
     kind : {"CENTRO SALUD", "CONSULTORIO LOCAL"}
         The kind of the catalogue.
     province : str

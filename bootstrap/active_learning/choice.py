@@ -30,8 +30,8 @@ class ChoiceLimits:
     tokens : int or None
         The maximum number of their tokens; None for no limit.
     near_duplicate : float
-        No two documents have this Jaccard similarity of their words or more. 1 excludes documents
-        of the same words, and a number above 1 none.
+        No two documents have this Jaccard similarity of their words or more. 1 excludes only
+        documents with the same words, a number above 1 none.
     class_share : float
         The share of the round that is divided among the classes of the tagging.
     turn : int
@@ -53,9 +53,9 @@ def choose_round(
 ) -> Indices:
     """Choose the documents of a round, those with the highest utility first.
 
-    Each class first has its part of the share of classes, of documents with one of its entities
-    in the tagging, as far as there are some. The rest of the round is filled by utility alone.
-    Documents without tokens are not chosen, nor are those with more tokens than are left.
+    Each class first gets its part of the class share: documents that have one of its entities in
+    the tagging, if there are any. The rest of the round is filled by utility alone. Documents
+    without tokens, or with more tokens than are left, are not chosen.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class _Round:
 
     def fill(self, order: Iterable[int], size: int, *, near_duplicates: bool = False) -> None:
         """Add documents in some order until there are `size`."""
-        # After a document that has too many tokens, others are added that have fewer.
+        # After a document with too many tokens, shorter ones are still added.
         for index in order:
             if len(self.indices) >= size:
                 return
@@ -118,7 +118,7 @@ class _Round:
 
 
 def _parts(limits: ChoiceLimits, classes: int) -> list[int]:
-    """Divide the share of classes among them; what is left over goes to other ones each time."""
+    """Divide the class share among the classes; the remainder goes to different ones each round."""
     share, left = divmod(round(limits.class_share * limits.documents), max(classes, 1))
     first = limits.turn * left
     return [share + ((number - first) % classes < left) for number in range(classes)]
@@ -152,7 +152,7 @@ class _WordTypes:
         self._sizes = np.bincount(self._owners, minlength=len(batch))
 
     def similarity(self, document: int) -> Floats:
-        """Compute the Jaccard similarity of a document with tokens to every one, shape (D,)."""
+        """Compute the Jaccard similarity of a nonempty document to every document, shape (D,)."""
         inside = np.zeros(self._number, bool)
         inside[self._types[self._owners == document]] = True
         shared = np.bincount(self._owners[inside[self._types]], minlength=len(self._sizes))

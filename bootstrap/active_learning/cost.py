@@ -24,10 +24,10 @@ class RoundCost:
     documents : int
         Number of documents of a round.
     at_random : float
-        Tokens of a round of random documents, expected.
+        Expected number of tokens of a round of random documents.
     query : str
-        The query that chose the documents of `chosen`. It is another one than that of the options
-        if that needs a second view.
+        The query that chose the documents of `chosen`. It differs from the configured query if that
+        one needs a second view.
     chosen : int or None
         Tokens of the first round that the query chooses; None for random documents, and if the
         seed has nothing to train on.

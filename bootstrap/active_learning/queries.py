@@ -64,7 +64,7 @@ def least_confident(tagging: Tagging, batch: Batch, rng: np.random.Generator) ->
 
 
 def lowest_entity(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
-    """Compute the utility of documents with an entity of a low probability; 0 without entities."""
+    """Compute the utility of documents with an entity of low probability; 0 without entities."""
     entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     utility = np.zeros(len(batch))
@@ -84,9 +84,9 @@ def token_entropy(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> F
 def smallest_margin(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
     """Compute the utility of documents with a token whose two best labels are almost as probable.
 
-    The margin of Scheffer et al., "Active Hidden Markov Models for Information Extraction", 2001,
-    section 4: the difference of the two highest marginals, of which the smallest in a document
-    counts. Documents without tokens have utility 0.
+    The margin is the difference between the two highest marginals (Scheffer et al., "Active Hidden
+    Markov Models for Information Extraction", 2001, section 4). The smallest in a document counts.
+    Documents without tokens have utility 0.
     """
     marginals = _marginals(tagging)
     utility = np.zeros(len(batch))
@@ -100,7 +100,7 @@ def smallest_margin(tagging: Tagging, batch: Batch, rng: np.random.Generator) ->
 
 
 def disagreement(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
-    """Compute by how much the members of a committee disagree on the labels of each document.
+    """Compute how much the members of a committee disagree on the labels of each document.
 
     The sum over tokens of the Jensen-Shannon divergence of the members' marginals, in nats: the
     mean Kullback-Leibler divergence to their mean (McCallum and Nigam, "Employing EM and Pool-Based
@@ -119,7 +119,7 @@ def at_random(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Float
 
 
 def _marginals(tagging: Tagging, labels: Sequence[str] | None = None) -> Floats:
-    """Return the marginals of a tagging in the order of `labels`; 0 for those that it lacks."""
+    """Return the marginals of a tagging in the order of `labels`; 0 for labels that it lacks."""
     if tagging.marginals is None:
         raise ValueError('marginals are computed only with detail="labels"')
     if labels is None or tuple(labels) == tagging.labels:
@@ -144,7 +144,7 @@ def _sum_of_tokens(batch: Batch, values: Floats) -> Floats:
     return sums
 
 
-#: Queries by their name in ``[active] query``. A query is added here.
+#: Queries by their name in ``[active] query``. Add new queries here.
 QUERIES: Mapping[str, Query] = {
     "least_confident": Query(least_confident, summary="documents whose tags are least probable"),
     "least_confident_per_token": Query(

@@ -18,7 +18,7 @@ from corpus.errors import InputError, shown
 from corpus.tags import classes_of
 from taggers.base import Tagging, joined
 
-# A part of the seed of the random generator; those of other stages differ.
+# Part of the random generator's seed; every stage has a different one.
 _STAGE = 4
 
 _TOKENS = 2_000_000  # of the candidates that are tagged at a time
@@ -96,7 +96,7 @@ class Rounds:
     random_state : int
         The seed of the random generators.
     query : Query, optional
-        By default that of the options.
+        By default the configured query.
     queried : sequence of ChosenDocuments
         The earlier rounds.
     """
@@ -215,8 +215,8 @@ class Rounds:
         f1 : float
             Validation F1.
         kappas : sequence of float or None
-            Cohen's kappa of the validation tags of each model and the one before. None, where it
-            says nothing about stability, restarts the count of rounds.
+            Cohen's kappa of the validation tags of each model and the one before. None says nothing
+            about stability, and restarts the count of rounds.
         """
         options = self.options
         latest = [kappa for kappa in kappas[-STABLE_ROUNDS:] if kappa is not None]

@@ -1,1 +1,1 @@
-"""What to do after a run: where recall is missing, and the cheapest step that would add to it."""
+"""What to do after a run: where recall is low, and the cheapest step to raise it."""

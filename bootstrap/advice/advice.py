@@ -39,11 +39,11 @@ ADVICE = "advice.json"
 SIMILAR = 0.5
 #: The maximum number of documents to annotate.
 PROPOSED = 50
-#: The maximum numbers of unlabeled documents, and of their tokens, that are looked at.
+#: The maximum numbers of unlabeled documents, and of their tokens, to read.
 _MOST_DOCUMENTS = 10_000
 _MOST_TOKENS = 2_000_000
-#: The confidence in a document. Its probability would be lowest for the longest documents, and the
-#: probability per token for those of a few words.
+#: The measure of confidence. The probability would be lowest for the longest documents, and the
+#: probability per token for documents of a few words.
 _MEASURE = "min_marginal"
 
 
@@ -58,11 +58,11 @@ class Advice:
     considered : int
         The number of unlabeled documents from which they were chosen.
     listed : tuple of ListedRecall
-        Classes of which more entities should be in the gazetteers of the tagger.
+        Classes that should have more entities in the gazetteers of the tagger.
     unused : tuple of UnusedList
         Builtin lists that contain missed entities.
     warnings : tuple of str
-        A seed of another kind than validation (see `bootstrap.data.representativeness`).
+        A warning if seed and validation differ (see `bootstrap.data.representativeness`).
     """
 
     annotate: tuple[str, ...]
@@ -92,9 +92,9 @@ def advise(
     notes : Notes
         The documents of the run. Of the unlabeled documents, the first ones are read.
     missed : sequence of str
-        The classes of which entities are missed, and may be in lists that the model does not use.
+        The classes with missed entities, which may be in lists that the model does not use.
     batch_size : int
-        The maximum number of unlabeled documents to read: that of a batch of the run, or 0 for
+        The maximum number of unlabeled documents to read: the batch size of the run, or 0 for
         10,000. At most 10,000 documents and 2,000,000 tokens are read.
     annotated : sequence of Batch
         Documents that have been annotated in addition to the seed.
@@ -122,13 +122,13 @@ def advise(
         considered=len(candidates),
         listed=tuple(listed_recall(recall, options)),
         unused=tuple(unused_lists(recall, options, missed)),
-        # The first documents of the pool do not show whether validation stands for all of them.
+        # The first documents of the pool do not show whether validation represents all of them.
         warnings=tuple(compared.seed_lines()) if compared.seed_is_biased else (),
     )
 
 
 def _first_documents(notes: Notes, most: int) -> Batch:
-    """Read the first unlabeled documents; the problems that a run reports stay as they are."""
+    """Read the first unlabeled documents; the problems that a run reports do not change."""
     pool = notes.unlabeled
     problems = pool.problems
     try:
@@ -162,7 +162,7 @@ def _candidates(pool: Batch, notes: Notes, annotated: Sequence[Batch]) -> Batch:
 def uncertain_documents(
     batch: Batch, confidence: npt.NDArray[np.float64], number: int
 ) -> npt.NDArray[np.int64]:
-    """Return the documents whose tags are least certain and that are no near duplicates.
+    """Return the documents with the least certain tags, without near duplicates.
 
     Uncertainty sampling (Lewis and Gale, "A sequential algorithm for training text classifiers",
     SIGIR 1994; for sequences: Culotta and McCallum, AAAI 2005), without documents that resemble a
@@ -182,8 +182,8 @@ def uncertain_documents(
     ndarray of int64, shape (n,)
         The indices of at most `number` documents with tokens, the most uncertain first. No two of
         them have a Jaccard similarity of `SIMILAR` or more; word types are compared in lower case
-        and with all digits as 0. None if half of the documents or more have the lowest confidence,
-        as that of a dictionary model may be: it does not tell them apart.
+        and with all digits as 0. Empty if at least half of the documents share the lowest
+        confidence, which then ranks nothing. This can happen with a dictionary model.
     """
     filled = confidence[batch.lengths > 0]
     if not len(filled) or np.median(filled) == filled.min():
@@ -199,7 +199,7 @@ def save_advice(folder: Path, advice: Advice) -> None:
 
 
 def _on_a_line(name: str) -> str:
-    """Return an id, or a JSON string if a reader of lines would not find the id as it is."""
+    """Return an id, or a JSON string if the id cannot be read back from a line."""
     plain = name.isprintable() and name == name.strip() and name and not name.startswith('"')
     return name if plain else json.dumps(name)
 

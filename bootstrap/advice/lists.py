@@ -14,14 +14,14 @@ from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
 from taggers.options import TaggerOptions, path_fields
 
-#: A class with fewer entities that are listed, or that are not, is not measured.
+#: The minimum number of listed entities, and of unlisted ones, to measure a class.
 _LEAST = 20
-#: The difference of recall from which on more of a class should be listed.
+#: The minimum difference in recall for the advice to list more entities of a class.
 _LEAST_DIFFERENCE = 0.1
-#: The share of the missed entities of a class that an unused list has to contain.
+#: The share of a class's missed entities that an unused list must contain.
 _LEAST_SHARE = 0.2
-#: How many times as often an entity of the class has to be listed as a token outside of entities.
-#: With fewer, such as a list of names whose words are common, features of a list gain nothing.
+#: How many times as often entities of the class must be listed as tokens outside of entities. Below
+#: that, as in a list of names that are common words, features of the list gain nothing.
 _LEAST_LIFT = 100.0
 
 Mask = npt.NDArray[np.bool_]
@@ -38,7 +38,7 @@ class ListedRecall:
     share : float
         The share of its entities that are listed.
     listed, others : float
-        The recall of those that are listed, and of the others.
+        The recall of the listed entities, and of the others.
     """
 
     name: str
@@ -128,7 +128,7 @@ def listed_recall(recall: EntityRecall, options: TaggerOptions) -> list[ListedRe
     Returns
     -------
     list of ListedRecall
-        The classes most of whose entities are not listed and have a lower recall than the others.
+        Classes with mostly unlisted entities, if these have a lower recall than the listed ones.
     """
     tokens = options.listed(recall.batch)
     if tokens is None:
@@ -163,9 +163,9 @@ def unused_lists(
     Returns
     -------
     list of UnusedList
-        For each class at most the list that contains most of its missed entities: a fifth of them
-        or more, and hardly any token outside of entities. Of several with as many, the one of the
-        last option: the CRF matches whole phrases there.
+        For each class, at most one list: the one with most of its missed entities, if it contains
+        at least a fifth of them and hardly any token outside of entities. Ties go to the last
+        option, with which the CRF matches whole phrases.
     """
     if not names:
         return []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bootstrap.advice.advice import Advice
 
 _SHOWN_IDS = 3
-#: The share of all missed entities from which on a class is reported.
+#: The minimum share of all missed entities for a class to be reported.
 _LEAST_SHARE = 0.1
 
 
@@ -51,7 +51,7 @@ def most_missed(classes: Mapping[str, ConfusionCounts], most: int = 4) -> list[M
     Returns
     -------
     list of Missed
-        Those with a tenth of all missed entities or more, the most missed first.
+        Classes with at least a tenth of all missed entities, the most missed first.
     """
     total = sum(counts.false_negatives for counts in classes.values())
     if not total:

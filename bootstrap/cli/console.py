@@ -58,7 +58,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_report(lines: Iterable[str], target: Path | str) -> None:
-    """Write a report on written documents, to standard error if those are on standard output."""
+    """Write a report on written documents, to standard error if standard output has the texts."""
     if str(target) == "-":
         log_lines(_log, logging.INFO, lines)
     else:

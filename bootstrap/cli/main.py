@@ -1,8 +1,8 @@
 """The command line: a thin layer over functions that can be called without it.
 
 The first signal that ends a command (Ctrl-C, SIGTERM or SIGHUP) is raised as an exception, so that
-the command ends its processes and removes what it has not completed. Others that follow at once
-are ignored: they would interrupt that.
+the command ends its processes and removes what it has not completed. Signals that follow at once
+are ignored: they would interrupt the cleanup.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from corpus.errors import InputError, escaped
 
 #: Exit codes: an error of the system or an internal error, and a user error.
 FAILURE, MISTAKE = 1, 2
-#: The exit code of a process that a signal has ended is this and the number of the signal.
+#: The exit code of a process that a signal has ended is this plus the signal's number.
 _SIGNALLED = 128
 
 #: The signals that end a command; Windows has no SIGHUP.
@@ -40,7 +40,7 @@ _PATIENCE = 10.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its arguments are those of the process by default.
+    """Run a command, by default with the arguments of the process.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Exception, KeyboardInterrupt) as error:
-        # Whatever a signal led to, such as the error of a process that received it, too.
+        # A signal explains every later error, such as the error of a process that received it.
         was_ended = signals.first is not None or isinstance(error, KeyboardInterrupt)
         message, code = signals.ending() if was_ended else _ending_of(error)
         log_failure(" ".join(message.splitlines()), error)

@@ -16,7 +16,7 @@ from gazetteers.builtin import BUILTIN_LISTS
 _MEASURES = ("probability", "normalised", "min_marginal")
 _NORMALISATIONS = ("none", "lower", "unaccented", "digits")
 
-#: The initial model of a demonstration, unless another one is asked for.
+#: The default initial model of a demonstration.
 SEED = "seed"
 #: Experiments with more runs are carried out only after a confirmation.
 MANY_RUNS = 100
@@ -27,7 +27,7 @@ _MIN_PATIENTS = 5
 #: The parts of a model that an export can keep.
 KEPT_PARTS = ("names", "phrases", "clusters", "vectors")
 _REPORT = Path("report.html")
-#: Number of terms listed of a class, and of those that contain a word.
+#: Number of terms listed for a class, and of listed terms that contain a word.
 OF_CLASS, OF_WORD = 10, 5
 
 
@@ -35,7 +35,7 @@ def build_parser() -> CommandParser:
     """Build the parser of all commands.
 
     The parsed options have the function `main` of a command, its `parser`, and this parser as
-    `root`. Where no command is named, `main` is None and `parser` is that of the group.
+    `root`. If no command is named, `main` is None and `parser` is the group's parser.
     """
     parser = CommandParser(
         prog="bootstrap",
@@ -55,7 +55,7 @@ def build_parser() -> CommandParser:
 
 
 def _add_runs(commands: CommandParser) -> None:
-    """Add what leads to a run or an experiment."""
+    """Add the commands that lead to a run or an experiment."""
     parser = commands.add_command("demo", "demo.main", "run self-training on synthetic notes")
     parser.add_number(
         "--notes",
@@ -160,7 +160,7 @@ def _add_tagging(commands: CommandParser) -> None:
 
 
 def _add_sharing(commands: CommandParser) -> None:
-    """Add what makes models that others may have, and what attacks them."""
+    """Add the commands that make models for others, and that attack models."""
     summary = "export a model that reveals less of its training notes"
     parser = commands.add_command("export", "export.main", summary)
     parser.add_model()
@@ -190,7 +190,7 @@ def _add_sharing(commands: CommandParser) -> None:
     summary = "find out which names of its training notes a model reveals"
     parser = commands.add_command("audit", "audit.main", summary)
     parser.add_model()
-    help = "the names that a stranger tries: gazetteers, or built-in lists such as census-es"
+    help = "the names that an attacker tries: gazetteers, or built-in lists such as census-es"
     parser.add_text("--against", "LIST", help, nargs="+", required=True)
     help = "all annotated notes that the model was trained on"
     parser.add_text("--notes", "NOTES", help, nargs="+", required=True)
@@ -390,5 +390,5 @@ def _add_help(commands: CommandParser) -> None:
     parser.add_text("topic", "TOPIC", "name of the page (default: list all topics)", nargs="?")
     summary = "print a completion script for a shell"
     parser = commands.add_command("completion", "help.completion", summary)
-    shells = ("bash", "zsh", "tcsh")  # those that `shtab` supports
+    shells = ("bash", "zsh", "tcsh")  # the shells that `shtab` supports
     parser.add_text("shell", "SHELL", ", ".join(shells), choices=shells)

@@ -1,4 +1,4 @@
-"""The program ``bootstrap``: the command line as a process of its own."""
+"""The program ``bootstrap``: the command line as a separate process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NoReturn
 def run() -> NoReturn:
     """Run the command line, and end the process with its exit code.
 
-    No moment of the process ends in a traceback after Ctrl-C: as it imports, there is nothing to
-    clean up, so that it just ends, and as the interpreter closes, it ends anyway.
+    Ctrl-C never ends in a traceback. During imports, there is nothing to clean up, so the process
+    just ends. While the interpreter closes, it ends anyway.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

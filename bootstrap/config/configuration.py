@@ -176,7 +176,7 @@ class Configuration:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capabilities that all taggers have that are trained on pseudo-labels."""
+        """The capabilities shared by all taggers that are trained on pseudo-labels."""
         return trained_capabilities(TaggerSection(self.kind, self.tagger), self.second, self.later)
 
     @property
@@ -286,7 +286,7 @@ def _errors_of(section: str) -> Iterator[None]:
 
 
 def as_toml(value: Any) -> Any:
-    """Convert tuples to lists, as which TOML is read."""
+    """Convert tuples to lists, as TOML readers return them."""
     if isinstance(value, Mapping):
         return {key: as_toml(item) for key, item in value.items()}
     return [as_toml(item) for item in value] if isinstance(value, (list, tuple)) else value
@@ -300,8 +300,8 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
     path : Path
         A TOML file. Paths in it are relative to its folder.
     overrides : sequence of str
-        Settings such as ``select.confidence=0.9`` that replace those of the file. Paths in them
-        are relative to the current folder.
+        Settings such as ``select.confidence=0.9`` that override the file. Paths in them are
+        relative to the current folder.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The sections of a configuration as dataclasses: every field is a key.
 
-The defaults are those of the preset "auto"; `bootstrap.config.presets` has what "paper" replaces.
+The defaults are the preset "auto"; `bootstrap.config.presets` has the values that "paper" replaces.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from taggers.options import Capability, TaggerOptions
 #: The preset of the paper.
 PAPER = "paper"
 
-#: The values of each preset that differ from the defaults of the options, by section. A section of
-#: a tagger receives those that its kind has as an option. The preset "auto" is the defaults.
+#: The values of each preset that differ from the defaults of the options, by section. A tagger
+#: section receives the values that its kind has as options. The preset "auto" is the defaults.
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     PAPER: {
         "initial_model": {"names": ()},
@@ -50,7 +50,7 @@ def with_preset(
     options : type, optional
         The options of the kind of tagger: values of settings that it does not have are left out.
     others : mapping of str to Any, optional
-        Values that replace those of the preset; see `required_values`.
+        Values that override the preset; see `required_values`.
     """
     values = PRESETS.get(preset, {}).get(section, {})
     if options is not None:

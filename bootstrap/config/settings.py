@@ -31,7 +31,7 @@ OTHER_KINDS = "other kinds"
 
 _WIDTH = 100  # of comments
 
-#: The pages about kinds of taggers; those of the others are dictionary models.
+#: The pages about kinds of taggers; all other kinds are dictionary models.
 _TOPICS = {"bilstm-crf": "networks", "ensemble": "ensembles"}
 
 #: Sections that a configuration may lack, and what they are for.
@@ -105,7 +105,7 @@ def setting_rows() -> list[SettingRow]:
 
 
 def experiment_rows() -> list[SettingRow]:
-    """Return every setting of an experiment file that a configuration has not."""
+    """Return every setting of an experiment file that a configuration lacks."""
     return [*_rows("experiment", ExperimentOptions), *_rows("seed", SeedOptions)]
 
 

@@ -89,7 +89,7 @@ def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> Tagg
 def parse_second_tagger(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> TaggerSection | None:
-    """Parse ``[second_tagger]``; None if the second view is that of the tagger of the run."""
+    """Parse ``[second_tagger]``; None for the second view of the run's tagger."""
     name, table = _kind_and_options(tables, "second_tagger", TAGGER, source)
     if name == TAGGER:
         return None
@@ -129,7 +129,7 @@ def parse_initial_model(
 def _kind_and_options(
     tables: Mapping[str, Any], section: str, default: str, source: Source
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the kind of a section, and its options, which the default kind has not."""
+    """Return the kind of a section, and its options, which the default kind lacks."""
     table = table_of(tables, section, source)
     name = table.pop("kind", default)
     if name == default and table:

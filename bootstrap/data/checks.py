@@ -49,8 +49,8 @@ class SplitReport:
     digests : Counter of bytes
         Digests of the texts of the units, to find duplicates.
     texts : set of bytes
-        Digests of whole texts, to find texts in several splits; of unlabeled documents, only of
-        texts that other splits contain.
+        Digests of whole texts, to find texts in several splits; for unlabeled documents, only texts
+        that other splits contain.
     covered : Counter of str
         Number of tokens that a resource of a tagger covers, by `Coverage.of`.
     unusual : UnusualCharacters
@@ -239,7 +239,7 @@ def warnings(
 
 
 def samples_of(reports: Mapping[str, SplitReport]) -> dict[str, Batch]:
-    """Tokenize the sample of each split; those of annotated splits are tagged."""
+    """Tokenize the sample of each split, with tags for annotated splits."""
     return {
         split: make_batch(report.sample.documents, labelled=split != "unlabeled")
         for split, report in reports.items()

@@ -100,7 +100,7 @@ def coverage_lines(coverages: Sequence[Coverage], batches: Mapping[str, Batch]) 
     Parameters
     ----------
     coverages : sequence of Coverage
-        The coverages; those without an expected share are not described.
+        The coverages; any without an expected share are not described.
     batches : mapping of str to Batch
         The documents of each split; empty batches are ignored.
 
@@ -139,7 +139,7 @@ def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) 
     configuration : Configuration
         The settings of the run.
     seed : collection of str
-        The classes of the seed, with those of the initial model.
+        The classes of the seed and of the initial model.
 
     Raises
     ------

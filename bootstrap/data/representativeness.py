@@ -1,13 +1,13 @@
 """How well the splits of a run represent each other.
 
 A seed is compared with validation separately among documents with and without entities, so that a
-seed that is only enriched with entities is not taken for one of another kind. Validation is
-compared with the unlabeled documents as a whole, which needs no predicted tags of them.
+seed that is merely enriched with entities does not count as different. Validation is compared with
+the unlabeled documents as a whole, which needs no predicted tags of them.
 
-Whether two samples are of the same kind is a classifier two-sample test: a classifier learns to
-tell their documents apart. Its area under the ROC curve (AUC) on held-out documents is 0.5 if both
-are samples of the same documents (Lopez-Paz and Oquab, "Revisiting classifier two-sample tests",
-ICLR 2017).
+A classifier two-sample test decides whether two samples are of the same kind: a classifier learns
+to tell their documents apart. Its area under the ROC curve (AUC) on held-out documents is 0.5 if
+both are samples of the same documents (Lopez-Paz and Oquab, "Revisiting classifier two-sample
+tests", ICLR 2017).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from corpus.patients import number_patients
 from corpus.ragged import offsets_of
 from corpus.tags import classes_of, find_entities
 
-#: A seed is enriched if its share of documents with entities exceeds that of validation by this.
+#: A seed is enriched if its share of documents with entities exceeds validation's by this.
 _ENRICHED = 0.15
-#: A seed is not biased if it has at least this number of documents like those of validation.
+#: A seed with at least this number of validation-like documents is not biased.
 _ENOUGH = 50
 #: Samples are of different kinds if the AUC is at least this, ...
 _LEAST_AUC = 0.6
@@ -124,11 +124,10 @@ class Representativeness:
 
     @property
     def seed_is_biased(self) -> bool:
-        """Whether the documents of the seed are of another kind than those they stand for.
+        """Whether the seed differs in kind from the documents that it represents.
 
-        A seed with `_ENOUGH` documents like those of validation is not biased, whatever else it
-        contains. Where validation differs from the unlabeled documents, neither is a seed that does
-        not.
+        A seed with `_ENOUGH` validation-like documents is not biased, whatever else it contains. If
+        validation differs from the unlabeled documents, a seed that does not is not biased either.
         """
         if self.seed is None or not self.seed.is_significant or self.seed.alike >= _ENOUGH:
             return False
@@ -137,7 +136,7 @@ class Representativeness:
 
     @property
     def validation_is_biased(self) -> bool:
-        """Whether the validation documents are of another kind than the unlabeled ones."""
+        """Whether the validation documents differ in kind from the unlabeled ones."""
         return self.validation is not None and self.validation.is_significant
 
     @property
@@ -193,7 +192,7 @@ class Representativeness:
 
 
 def percent(share: float | None, digits: int = 0) -> str:
-    """Return a share as a percentage with so many decimals; None as an empty string."""
+    """Return a share as a percentage with a number of decimals; None as an empty string."""
     return "" if share is None else f"{100 * share:.{digits}f} %"
 
 
@@ -203,8 +202,8 @@ def compare(samples: Mapping[str, Batch]) -> Representativeness:
     Parameters
     ----------
     samples : mapping of str to Batch
-        Documents of ``"seed"`` and ``"validation"``, tagged, and of ``"unlabeled"``; those that
-        are missing are not compared.
+        Tagged documents of ``"seed"`` and ``"validation"``, and documents of ``"unlabeled"``.
+        Missing splits are not compared.
 
     Returns
     -------
@@ -240,7 +239,7 @@ class Separation:
     standard_error : float
         The standard error of the AUC if both are samples of the same documents.
     alike : float
-        The estimated number of documents of the first sample that are like those of the second.
+        The estimated number of documents of the first sample that resemble the second.
     """
 
     auc: float
@@ -298,9 +297,9 @@ def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
 
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
-    """Cross-validate a logistic regression; no patient is in training and held out at once."""
+    """Cross-validate a logistic regression; no patient is both trained on and held out."""
     units = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
-    # Documents of a patient are alike: the standard error is that of as many patients.
+    # Documents of a patient are alike: the standard error counts patients.
     sizes = [len(np.unique(units[is_first == side])) for side in (True, False)]
     if min(sizes) < _LEAST_UNITS:
         return None
@@ -325,10 +324,10 @@ def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
 
 
 def _alike(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
-    """Estimate the number of documents of the first sample that are like those of the second."""
-    # Of these, a quarter has lower scores than the first quartile of the second sample: mixture
-    # proportion estimation at one threshold (Blanchard, Lee and Scott, "Semi-supervised novelty
-    # detection", JMLR 2010).
+    """Estimate the number of documents of the first sample that resemble the second."""
+    # A quarter of these score below the first quartile of the second sample: mixture proportion
+    # estimation at one threshold (Blanchard, Lee and Scott, "Semi-supervised novelty detection",
+    # JMLR 2010).
     below = first < np.quantile(second, _QUANTILE)
     return float(min(below.sum() / _QUANTILE, len(first)))
 
@@ -358,7 +357,7 @@ def plain_form(word: str) -> str:
 
 
 def short_shape(word: str) -> str:
-    """Return the shape of a word, without repetitions: ``Xx0`` of ``Sala12``."""
+    """Return the shape of a word, without repetitions: ``Xx0`` for ``Sala12``."""
     return _REPEATED.sub(r"\1", "".join(map(_shape_of, word)))
 
 

@@ -1,7 +1,7 @@
-"""Random samples of documents, and the entities that a small CRF of one predicts in others.
+"""Random samples of documents, and the entities that a small CRF trained on one predicts in others.
 
-Where it predicts fewer entity tokens than are annotated, the seed lacks the ways in which these
-documents mention entities.
+If it predicts fewer entity tokens than are annotated, these documents mention entities in ways that
+the seed lacks.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def small_crf(seed: Batch) -> CRFTagger | None:
     Parameters
     ----------
     seed : Batch
-        Tagged documents, of which at most `MOST_TOKENS` tokens are used.
+        Tagged documents; at most `MOST_TOKENS` of their tokens are used.
 
     Returns
     -------

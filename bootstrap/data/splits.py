@@ -62,8 +62,8 @@ REPEATED = "notes left out because they are repeated"
 def digest_of(document: Document) -> bytes | None:
     """Compute a digest that identifies the text of a document; None for a blank text.
 
-    Texts that differ only in soft hyphens or in the composition of accents are the same: a copy of
-    a test note is held out.
+    Texts that differ only in soft hyphens or in the composition of accents count as the same, so
+    that a copy of a test note is held out, too.
     """
     if not document.text.strip():
         return None
@@ -114,7 +114,7 @@ class LabelledNotes:
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Texts and patients that no tagger may be trained on: those of validation and test.
+    """Texts and patients of validation and test, which no tagger may be trained on.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def read_labelled(
     labels : mapping of str to str or None
         The class of each label of the source; None keeps all labels as they are.
     classes : sequence of str
-        Classes of the seed in addition to those of its entities: those of an initial model.
+        The classes of an initial model, which the seed has in addition to its own.
 
     Returns
     -------
@@ -249,12 +249,12 @@ def _refuse_duplicate_ids(documents: Iterable[Document], source: str) -> None:
 #: The minimum and the maximum number of documents of a batch in proportion to the pool.
 BATCH_LIMITS = (1_000, 50_000)
 
-#: The share of the pool that such a batch is.
+#: The share of the pool in such a batch.
 _BATCHES = 4
 
 
 class UnlabeledNotes:
-    """The pool of unlabeled documents, of which one batch is in memory.
+    """The pool of unlabeled documents, with one batch in memory at a time.
 
     Parameters
     ----------

@@ -224,7 +224,7 @@ def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) ->
 
 
 def in_folder(tagger: Tagger) -> ParallelTagger:
-    """Return a tagger that is in a folder; another one raises a TypeError."""
+    """Return a tagger that is in a folder; any other tagger raises a TypeError."""
     if not isinstance(tagger, ParallelTagger):
         raise TypeError(f"a {type(tagger).__name__} is not a tagger in a folder")
     return tagger

@@ -30,7 +30,7 @@ import joblib
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Seconds between two looks at another process.
+#: Seconds between two checks of another process.
 _POLL = 0.02
 #: Seconds after which a process without work ends.
 _IDLE = 60
@@ -230,7 +230,7 @@ def _results(calls: Iterable[Any], *, jobs: int, waiting: int) -> Iterator[Itera
         inner_max_num_threads=max(default_jobs() // jobs, 1),
         idle_worker_timeout=_IDLE,
         initializer=_set_up_worker,
-        # Other paths than those of running workers make new ones start.
+        # If the paths differ from the running workers' paths, new workers start.
         initargs=(os.getpid(), str(Path.cwd()), tuple(sys.path)),
     )
     try:

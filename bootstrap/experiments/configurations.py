@@ -93,7 +93,7 @@ def _errors_of(variant: Variant) -> Iterator[None]:
 
 
 def needs_embeddings(configurations: Iterable[Configuration]) -> bool:
-    """Return whether a run of these configurations trains embeddings of its own."""
+    """Return whether a run of these configurations trains its own embeddings."""
     asked: list[bool] = []
     for configuration in configurations:
         for section in configuration.taggers().values():

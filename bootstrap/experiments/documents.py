@@ -90,7 +90,7 @@ def _drawn(
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The documents of a run, as values of ``[data]``; empty ones are those of the experiment.
+    """The documents of a run, as values of ``[data]``; empty ones keep the experiment's values.
 
     `others` are the annotated documents that are not in the seed, if it was drawn.
     """
@@ -150,7 +150,7 @@ class DocumentFiles:
         documents = self._splits[split].train
         if not self._plan.data.seed:
             return "", ""
-        # The halves of validation change places; what is trained on is the same.
+        # The halves of validation swap; the training documents stay the same.
         folder = self._folder / (split if self._plan.options.folds else "train")
         if variant.seed is None or variant.method == "full-supervision":
             return self._write(folder / "all.parquet", documents), ""

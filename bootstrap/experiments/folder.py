@@ -33,7 +33,7 @@ from corpus.storage.tables import table_bytes
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")
 _LOCK = ".lock"
-#: What is in the folder of an experiment. Files of a user may have these names; the lock has not.
+#: The content of an experiment's folder. A user's files may have these names, except for the lock.
 _OWN = ("documents", "runs", "tables", "report.html", "data.parquet", "experiment.toml", _LOCK)
 #: The keys of the plan of an experiment.
 _PLAN = ("documents", "splits", "experiment", "data", "variants")
@@ -139,14 +139,14 @@ def read_run(run: Run) -> Iterator[None]:
 
 
 def is_scored(run: Run) -> bool:
-    """Return whether a run has ended and its last model, too, is scored on the test documents."""
+    """Return whether a run has ended and its last model has been scored on the test documents."""
     if not run.has_begun() or not run.is_finished():
         return False
     return run.test_counts(len(run.metrics()) - 1) is not None
 
 
 def _refuse_shared_folders(plan: Plan) -> None:
-    """Refuse variants whose folders would have the same name, as some file systems see it."""
+    """Refuse variants whose folders would have the same name on some file systems."""
     names: dict[str, str] = {}
     for variant in plan.variants:
         other = names.setdefault(folder_name(variant.name).casefold(), variant.name)
@@ -192,7 +192,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
         if experiment.has_begun():
             _refuse_other_plan(experiment, plan)
             refuse_other_data(folder, read_table(experiment.data_file), data, what="experiment")
-        else:  # what an attempt that was refused has left is of no use
+        else:  # the leftovers of a refused attempt are of no use
             shutil.rmtree(experiment.documents_folder, ignore_errors=True)
             write_atomically(experiment.data_file, table_bytes(data))
         yield experiment

@@ -86,8 +86,8 @@ class Plan:
     def splits(self) -> tuple[str, ...]:
         """The names of the splits: each variant has a run for each split and random state.
 
-        With folds, each is the test documents in turn. Without test documents, the two halves of
-        the validation documents change places.
+        With folds, each fold is the test documents in turn. Without test documents, the two halves
+        of the validation documents swap roles.
         """
         if self.options.folds:
             return tuple(f"fold-{number}" for number in range(self.options.folds))
@@ -303,7 +303,7 @@ def _text(value: Any) -> str:
 
 
 def _merged(tables: Tables, others: Tables) -> dict[str, Any]:
-    """Return tables with the settings of other ones, which replace their own."""
+    """Return tables with their settings overridden by other tables."""
     merged = copy.deepcopy(dict(tables))
     for key, value in others.items():
         if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):

@@ -76,12 +76,12 @@ class PlannedEmbeddings:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What is to be done for an experiment.
+    """The work to do for an experiment.
 
     Parameters
     ----------
     runs : tuple of PlannedRun
-        All runs, also those that are finished.
+        All runs, including finished ones.
     embeddings : tuple of PlannedEmbeddings
         The embeddings that its runs share.
     problems : Problems
@@ -153,7 +153,7 @@ class _Planner:
         return PlannedRun(variant, split, run, configuration)
 
     def _check_budget(self, variant: Variant, split: str, configuration: Configuration) -> None:
-        """Refuse a budget that is found wrong only when the run is carried out, hours later."""
+        """Refuse an invalid budget now, not hours later when the run is carried out."""
         own_gold = "gold" in variant.tables.get("active", {})
         if configuration.active is None or variant.seed is None or own_gold:
             return
@@ -304,7 +304,7 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
     schedule : Schedule
         From `prepare_runs`.
     jobs : int
-        Number of processes: of runs at the same time, and of each of them where there are fewer.
+        Number of processes: runs at the same time, or processes of each run if there are fewer.
 
     Yields
     ------

@@ -26,7 +26,7 @@ from corpus.units import split_documents
 
 Documents = Sequence[Document]
 
-#: The problem that is counted for validation documents of which others are test.
+#: The problem that is counted for validation documents that share a text or patient with test.
 TESTED = "validation notes left out because a test note has the same text or patient"
 
 
@@ -34,7 +34,7 @@ TESTED = "validation notes left out because a test note has the same text or pat
 class Split:
     """The annotated documents of some runs, not cut into units, with the labels of their source.
 
-    The name is one of `Plan.splits`. Documents that are None are those that ``[data]`` names.
+    The name is one of `Plan.splits`. Where documents are None, ``[data]`` names them.
     """
 
     name: str
@@ -107,7 +107,7 @@ def _without_tested(
 
 
 def _require_entities(plan: Plan, split: Split) -> None:
-    """Refuse documents that were divided so that some of them have nothing to score."""
+    """Refuse a division in which some documents have nothing to score."""
     for name, documents in (("validation", split.validation), ("test", split.test)):
         classes = plan.labels
         if documents is not None and not any(
@@ -127,7 +127,7 @@ def _held_out(documents: Documents) -> HeldOut:
 
 
 def _problem_of(document: Document, held_out: HeldOut) -> str | None:
-    """Return why a document is not used beside those that are held out; None if it is."""
+    """Return why a document is not used beside the held-out ones; None if it is used."""
     if digest_of(document) in held_out.digests:
         return HELD_OUT
     return HELD_OUT_PATIENT if document.group in held_out.groups else None
@@ -143,7 +143,7 @@ def _without(documents: Documents, held_out: HeldOut, problems: Problems) -> Ite
 
 
 def _folds(plan: Plan, documents: Documents) -> Iterator[Split]:
-    """Yield splits in which each fold is test; without other validation, the next fold is."""
+    """Yield splits with each fold as test; without other validation, the next fold validates."""
     from sklearn.model_selection import GroupKFold  # noqa: PLC0415 - slow to import
 
     number, units = plan.options.folds, linked_units(documents)

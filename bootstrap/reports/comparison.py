@@ -1,6 +1,6 @@
 """The comparison of runs, in groups or as the variants of an experiment.
 
-Runs that are compared have scores of the same documents, which did not select their iteration.
+Compared runs are scored on the same documents, which did not select their iteration.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RunResult:
         The name of the documents that score the run.
     random_state : int or None
         The random state of the run, by which runs are compared in pairs; None for a group of runs,
-        all of which are compared with all of another.
+        in which every run is compared with every run of another group.
     best : int
         The iteration with the highest validation F1.
     points : tuple of Point
@@ -94,8 +94,7 @@ class RunResult:
     def at(self, documents: int) -> Point | None:
         """Return the model that a person would use after annotating this number of documents.
 
-        That is the best on validation of the iterations after the most annotations up to the
-        number, if there are any.
+        It is the best iteration on validation after the most annotations up to this number, if any.
         """
         points = best_points(self.points, "documents")
         return next((point for point in reversed(points) if point.documents <= documents), None)
@@ -104,7 +103,7 @@ class RunResult:
 def best_points(points: Iterable[Point], axis: str) -> list[Point]:
     """Return the iteration with the highest validation F1 at each place of an axis.
 
-    They are in the order of the places; of equal ones, the first is taken.
+    They are in the order of the places; ties go to the first iteration.
 
     Parameters
     ----------
@@ -237,8 +236,8 @@ def compare(results: Sequence[RunResult], first: str | None = None) -> list[Row]
     results : sequence of RunResult
         The finished runs, in the order of the plan.
     first : str, optional
-        The variant that the others are compared with; by default, that of the first run. Without a
-        finished run of it, there are no differences.
+        The variant that the others are compared with; by default, the first run's variant. Without
+        a finished run of it, there are no differences.
 
     Returns
     -------

@@ -311,8 +311,8 @@ def _curve(
 
 def _steps(results: Sequence[RunResult], axis: str) -> Steps:
     """Return the iterations of runs that are shown at one place, in the order of the places."""
-    # By iteration, a run that has ended keeps its last one. The mean of those that go on would rise
-    # where a worse run ends.
+    # By iteration, a run that has ended keeps its last one. Otherwise, the mean would rise where a
+    # worse run ends.
     if axis == "iteration":
         runs = [result.points for result in results]
         longest = max(map(len, runs))

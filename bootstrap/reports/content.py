@@ -57,7 +57,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A figure with the table of its numbers beside it, where it has one of its own."""
+    """A figure, with the table of its numbers beside it if it has one."""
 
     figure: Figure | Matrix
     table: Table | None = None

@@ -123,7 +123,7 @@ def _for_page(picture: bytes, tooltips: dict[str, list[str]], title: str) -> str
 
 
 def _literal(text: str, longest: int = _LONG_NAME) -> str:
-    """Return text in short lines, which matplotlib takes for no formula."""
+    """Return text in short lines, which matplotlib does not read as a formula."""
     lines = textwrap.wrap(escaped(text), longest, max_lines=_LINES, placeholder="…")
     return "\n".join(lines).replace("$", r"\$")
 
@@ -135,7 +135,7 @@ def _shown_number(value: Number, axis: Axis) -> str:
 
 
 def _width(text: str) -> float:
-    """Estimate the width of the longest line of a text in inches: pages have letters of their own.
+    """Estimate the width of the longest line of a text in inches: pages use their own font.
 
     Measuring it would take as long as drawing.
     """
@@ -170,7 +170,7 @@ class _Drawing:
         from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
 
         with mpl.rc_context(_RC), warnings.catch_warnings():
-            # Signs of a name that the font lacks are boxes; the table beside has the name.
+            # Characters that the font lacks are drawn as boxes; the table beside has the name.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             canvas = Canvas()
             FigureCanvasAgg(canvas)

@@ -38,8 +38,8 @@ class ScoreEstimates:
 def estimate_scores(counts: DocumentCounts) -> dict[str, ScoreEstimates]:
     """Estimate the scores of all classes together and of each class.
 
-    Documents of a patient are drawn together. Samples in which a score is undefined, as recall is
-    without gold entities, are left out of its interval.
+    Documents of a patient are drawn together. The interval of a score leaves out samples in which
+    it is undefined, such as recall without gold entities.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def estimate_scores(counts: DocumentCounts) -> dict[str, ScoreEstimates]:
     for name, column in columns.items():
         total = ConfusionCounts(*column.sum(axis=0).tolist())
         scores = (total.precision, total.recall, total.f1)
-        # Each class by itself: few documents differ in their three counts.
+        # Each class separately: few documents differ in their three counts.
         totals = resampled_totals(column, counts.units, _RESAMPLES)
         ends = [None] * 3 if totals is None else _intervals(totals)
         estimates[name] = ScoreEstimates(total, *map(Estimate, scores, ends))

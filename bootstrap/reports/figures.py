@@ -62,7 +62,7 @@ class Series:
     values : tuple of float or None
         The value of each point; None leaves a gap.
     mark : {"line", "points", "bars", "stack", "guide"}
-        How they are drawn: connected, alone, as bars, as bars on those of the series before, or as
+        How they are drawn: connected, alone, as bars, as bars stacked on the previous series, or as
         a line without markers to compare with.
     style : int
         The number of its colour, dashes, marker and pattern; high numbers begin again.

@@ -29,14 +29,14 @@ _SCORED = "validation documents"
 def report_of(groups: Sequence[GroupRecord], *, show_text: bool = False) -> Report:
     """Build the report of one run, or of several runs on one axis.
 
-    Groups that are scored on other documents or classes are in parts of their own.
+    Groups that are scored on other documents or classes are in separate parts.
 
     Parameters
     ----------
     groups : sequence of GroupRecord
         At least one group; each is compared with the first of its part.
     show_text : bool
-        Whether errors are shown in the text of notes; of one run only.
+        Whether errors are shown in the text of notes; for one run only.
 
     Raises
     ------

@@ -276,8 +276,8 @@ def parse_groups(arguments: Sequence[str]) -> list[RunGroup]:
     Parameters
     ----------
     arguments : sequence of str
-        Run folders, or ``NAME=FOLDER``. Folders of one name are a group; a folder without a name
-        has that of its last part, or its whole path if several are alike.
+        Run folders, or ``NAME=FOLDER``. Folders of one name are a group; a folder without a name is
+        named by its last part, or by its whole path if several are alike.
 
     Raises
     ------

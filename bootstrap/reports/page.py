@@ -14,14 +14,14 @@ from bootstrap.reports.tables import shown_cell, shown_range
 from bootstrap.runs.folder import Run
 from corpus.storage.atomic import write_atomically
 
-#: The page in a run folder, and the seconds between two pages of a run that goes on.
+#: The page in a run folder, and the seconds between two pages of an unfinished run.
 PAGE, PAGE_SECONDS = "report.html", 20
 
 
 def write_run_page(run: Run) -> None:
     """Write ``report.html`` in the folder of a run that has a closed iteration.
 
-    That of a run that goes on stays as it is for `PAGE_SECONDS`: iterations may be shorter.
+    The page of an unfinished run is kept for `PAGE_SECONDS`, as iterations may be shorter.
     """
     record, page = RunRecord.load(run, run.folder.resolve().name), run.folder / PAGE
     if record.is_finished or not page.exists() or time.time() - page.stat().st_mtime > PAGE_SECONDS:

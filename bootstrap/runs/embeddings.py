@@ -115,7 +115,7 @@ def trained_embeddings(
 
 
 def _seeds(random_state: int) -> np.random.SeedSequence:
-    """Return other seeds than those that the loop derives from the same random state."""
+    """Return seeds that differ from the loop's seeds for the same random state."""
     return np.random.SeedSequence([random_state, *b"embeddings"])
 
 

@@ -2,7 +2,7 @@
 
 Every file is written under a temporary name and then renamed. ``metrics.json`` is written last and
 closes an iteration, with the digests of its files; an iteration that is not closed is repeated.
-The files beside the iterations have digests of their own.
+The files beside the iterations have their own digests.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ class Run:
         validation, errors
             The counts of strict entities in each validation document, and the errors in all.
         baseline : DocumentCounts, optional
-            The counts of the seed alone, if this is iteration 0 and its model is another one.
+            The counts of the seed alone, if this is iteration 0 with another model.
         queried : ChosenDocuments, optional
             The documents that were annotated in this iteration.
         """

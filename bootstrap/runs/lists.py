@@ -13,12 +13,12 @@ from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.grammar import Grammar
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions, is_label
 
-#: The minimum share of the mentions of a class that are in lists, for the class to be one of them.
+#: The minimum share of a class's mentions that are of some kinds, for it to consist of these kinds.
 _MIN_SHARE = 0.2
-#: The minimum share of the names of people, or of a kind of place, of the class they belong to.
+#: The minimum share of the names of people, or of a kind of place, in the class they belong to.
 _MIN_OWNED = 0.8
-#: The minimum number of kinds of places of a class that also has those that the seed lacks, and the
-#: minimum share of its mentions that each kind has: a hospital may be named like a town.
+#: The minimum number of kinds of places for a class to include kinds that the seed lacks, and the
+#: minimum share of its mentions of each kind: a hospital may be named like a town.
 _MIN_KINDS, _MIN_KIND_SHARE = 2, 0.1
 
 #: The number of mentions of each kind by class.

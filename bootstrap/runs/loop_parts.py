@@ -57,7 +57,7 @@ UNIT_FILE = "unit.json"
 #: Documents of mentions without context for each gold document with entities.
 _MENTION_DOCUMENTS = 8
 
-# A part of the seed of the random generator of augmentation; other stages have other parts.
+# Part of the seed of augmentation's random generator; every stage has a different one.
 _STAGE = 3
 
 
@@ -173,7 +173,7 @@ class LoopParts:
 
     @cached_property
     def rounds(self) -> Rounds | None:
-        """The rounds of active learning, after those of the closed iterations."""
+        """The rounds of active learning that follow the closed iterations."""
         active, gold = self.configuration.active, self.notes.gold
         if active is None or gold is None:
             return None
@@ -393,7 +393,7 @@ def _compares_strategies(row: IterationMetrics) -> bool:
 def _augmentation(
     options: AugmentOptions, random_state: int
 ) -> Callable[[Batch], tuple[Batch, Batch]] | None:
-    """Return the function that derives documents from gold documents; None without augmentation."""
+    """Return the function that derives documents from gold ones; None without augmentation."""
     if not options.copies:
         return None
 

@@ -31,7 +31,7 @@ CONFIDENCE_BINS = 20
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
-# A part of the seed of the random generator; selection and training have other parts.
+# Part of the random generator's seed; selection and training have different parts.
 _STAGE = 2
 
 _P = ParamSpec("_P")
@@ -44,7 +44,7 @@ Entity = tuple[tuple[str, ...], str]
 class Stopwatch:
     """A stopwatch that adds up the seconds of each stage of an iteration.
 
-    The time of a stage within another one counts for the inner one alone.
+    Time in a nested stage counts for the inner stage only.
     """
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ _MOST_DRAWS = 10**7
 #: With fewer patients, or documents without one, no interval is estimated.
 LEAST_UNITS = 10
 
-#: The alternatives that are no strategies, in words.
+#: The alternatives that are not strategies, in words.
 _WORDS = {
     SEED_ALONE: "the seed alone",
     AUGMENTED: "the seed with replaced mentions",
@@ -156,7 +156,7 @@ def f1_gain_interval(
     Returns
     -------
     (float, float) or None
-        The percentile interval of the mean F1 of `after` less that of `before` (Efron and
+        The percentile interval of the mean F1 of `after` minus the one of `before` (Efron and
         Tibshirani, An Introduction to the Bootstrap, chapter 13; Koehn, "Statistical Significance
         Tests for Machine Translation Evaluation", 2004, section 4). None if there are fewer than
         `LEAST_UNITS` units.

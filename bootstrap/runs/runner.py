@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 def warm_up_taggers(
     configuration: Configuration, announce: Callable[[], None] | None = None
 ) -> None:
-    """Compile the kernels of the taggers of a run, before several processes would each do so.
+    """Compile the kernels of the taggers of a run once, before several processes each do so.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def complete_run(
 ) -> None:
     """Write the report and the advice of a finished run, and score its test documents.
 
-    The report is written before the advice, which takes longer and may fail, and again with it. The
-    scores of the last iteration on the test documents are written last.
+    The report is written before the advice, which takes longer and may fail, and once more after
+    it. The scores of the last iteration on the test documents are written last.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def complete_run(
 
 
 def _write_page(run: Run) -> None:
-    """Write the report of a run; an internal error is only logged, so that it goes on."""
+    """Write the report of a run; an internal error is only logged, so the run goes on."""
     try:
         write_run_page(run)
     except (InputError, OSError):
@@ -176,7 +176,7 @@ def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs:
     try:
         tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
         initial = configuration.initial_model
-        # An initial model is not trained, so that it does not learn what an unused list is worth.
+        # An initial model is not trained, so it cannot learn what an unused list is worth.
         trained = initial is None or tagger.kind != initial.kind
         section = configuration.tagger_of(run.best_iteration()) if trained else initial
         assert section is not None

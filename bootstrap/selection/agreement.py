@@ -106,10 +106,10 @@ def agreed_spans(
 ) -> Selection:
     """Select the spans with the highest mean support of several taggers that have their class.
 
-    The candidates are the entities that any of them tags. Those of each class are selected in
-    descending order of their support, until their number per token is `share` times that of the
-    reference. Tokens of other candidates are unknown. All other tokens are outside of entities if
-    the mean probability of it is at least `min_outside`, and else unknown.
+    The candidates are the entities that any tagger tags. The candidates of each class are selected
+    in descending order of support, until their number per token is `share` times the reference
+    rate. Tokens of other candidates are unknown. All other tokens are outside of entities if the
+    mean probability of that is at least `min_outside`, and otherwise unknown.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _with_recurrences(
 
 
 def _keys(spans: TokenSpans, tokens: int) -> Indices:
-    """Return a number for each span that no other span has; lengths and classes are few."""
+    """Return a unique number for each span; lengths and classes are few."""
     classes = int(spans.classes.max(initial=0)) + 1
     return (spans.first * (tokens + 1) + spans.last) * max(classes, 4096) + spans.classes
 
@@ -294,13 +294,13 @@ def recurrences(batch: Batch, spans: TokenSpans) -> tuple[TokenSpans, Indices]:
     batch : Batch
         The documents.
     spans : TokenSpans
-        Spans of the batch. Those of more than `MAX_WORDS` words have no other occurrences.
+        Spans of the batch. Spans of more than `MAX_WORDS` words have no other occurrences.
 
     Returns
     -------
     spans : TokenSpans
-        The spans themselves, and every other place with the same words in the same order, once for
-        each class that the spans with these words have; distinct, in the order of their tokens.
+        The spans, and every other place with the same words in the same order, once for each class
+        of the spans with these words. They are distinct and in the order of their tokens.
     groups : ndarray of int64
         The number of the words and the class of each of them.
     """

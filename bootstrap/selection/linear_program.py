@@ -56,7 +56,7 @@ class _Program:
         self.sizes = sizes
 
     def _constraints(self, tolerance: Floats, number: Range) -> csr_array:
-        """Return the rows of statistics, each of which is to be at most 0."""
+        """Return the rows of statistics, which must all be at most 0."""
         tolerated = np.maximum(tolerance[self._rows, None], _LEAST_TOLERANCE)
         over, under = (
             sign * self._numerators - (sign * self._values + tolerated) * self._denominators
@@ -93,7 +93,7 @@ class _Program:
         raise RuntimeError(f"the selection could not be optimised: {result.message}")
 
     def deviation(self, number: Floats, tolerance: Floats) -> float:
-        """Compute the largest deviation in units of the tolerance, none of which is 0."""
+        """Compute the largest deviation in units of the tolerance, which must contain no 0."""
         variables = np.append(number, self._sums @ number)
         numerators, denominators = self._numerators @ variables, self._denominators @ variables
         difference = np.abs(numerators - self._values[:, 0] * denominators)
@@ -104,7 +104,7 @@ class _Program:
     def whole(
         self, gain: Floats | None, tolerance: Floats, number: Range, chosen: Indices, free: Indices
     ) -> Indices | None:
-        """Decide the free documents, up to the limit of nodes, beside those that are chosen."""
+        """Decide the free documents, up to the limit of nodes, beside the chosen ones."""
         objective, low, high = self._bounds(gain, number)
         within = self._constraints(tolerance, number)
         columns = np.append(free, len(self.sizes) + np.arange(3))

@@ -38,7 +38,7 @@ class Selection:
     worst : str
         The statistic with that deviation; empty if proportions are not kept.
     tagging : Tagging or None
-        Tags and confidence of the whole batch that replace those of the tagger; None keeps them.
+        Tags and confidence of the whole batch that replace the tagger's; None keeps the tagger's.
     """
 
     indices: Indices
@@ -63,7 +63,7 @@ class ChosenDocuments:
     Parameters
     ----------
     batch : Batch
-        The documents: with the tags of the model, or those of an annotator.
+        The documents, with tags of the model or of an annotator.
     confidence : ndarray of float64, shape (D,)
         The confidence in each document.
     """

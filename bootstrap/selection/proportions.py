@@ -60,7 +60,7 @@ def content_of(
     labels : sequence of str
         ``O``, ``B-`` and ``I-`` labels.
     classes : sequence of str
-        The C classes to count; entities of others are ignored.
+        The C classes to count; entities of other classes are ignored.
 
     Returns
     -------
@@ -177,8 +177,8 @@ def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
     Returns
     -------
     Reference
-        Its spread is that of ratio estimates over documents (Cochran, Sampling Techniques,
-        section 2.11), and at least that of a single residual of 1.
+        Its spread is computed as for ratio estimates over documents (Cochran, Sampling Techniques,
+        section 2.11). It is at least the spread of a single residual of 1.
     """
     number = max(len(content.tokens), 1)
     proportions = proportions_of(content, classes)

@@ -25,16 +25,16 @@ from corpus.tags import UNKNOWN, find_entities
 from taggers.base import Detail, Tagging
 from taggers.options import Capability, option
 
-#: Selects from a tagged batch, of which all documents may be selected. The generator is that of the
-#: selection of the iteration: its state is the same in every run with the same random state.
+#: Selects from a tagged batch; all documents may be selected. The generator belongs to the
+#: iteration's selection. Its state is the same in every run with the same random state.
 SelectionFunction = Callable[[Tagging, Batch, np.random.Generator], Selection]
 
 #: The number of further views of strategies with a second view, and with a tagger of lists too.
 SECOND_VIEW, LIST_VIEW = 1, 2
 
-# A variant that selects fewer entities, of which more are right. The strategy that was chosen is
-# compared with its variants in the next iteration: in the first one, with the errors of the seed
-# alone, validation cannot tell which is better later.
+# A variant that selects fewer entities, with higher precision. The chosen strategy is compared with
+# its variants in the next iteration. In the first one, with only the errors of the seed, validation
+# cannot tell which is better later.
 _FEWER: Sequence[Mapping[str, Any]] = ({"share": 0.6},)
 
 
@@ -52,7 +52,7 @@ class Strategy:
         The output of the tagger in addition to tags and the confidence of documents.
     views : int
         The number of further views with which the tagging is compared. ``Tagging.views`` holds at
-        least as many: first that of the second view, and then that of the tagger of lists.
+        least as many: first the second view, then the tagger of lists.
     name : str
         The name in the records of iterations; empty for a function without one.
     variants : tuple of Strategy
@@ -92,10 +92,10 @@ class StrategyKind:
     views : int
         The number of further views that it needs.
     compared : mapping of str to Any or None
-        The options that differ from those of the configuration where "auto" compares it; None if
-        "auto" leaves it out. The first strategy compared is that of the paper.
+        The options that override the configuration where "auto" compares it; None if "auto" leaves
+        it out. The first strategy compared is the paper's.
     variants : sequence of mapping of str to Any
-        The options that differ in its variants, with which it is compared once it was chosen.
+        The options that differ in its variants, with which it is compared once it has been chosen.
     """
 
     build: Callable[[SelectOptions, Reference | None], SelectionFunction]
@@ -221,7 +221,7 @@ def agreement(
 
 _PARTIAL: frozenset[Capability] = frozenset({"partial_tags"})
 
-#: Strategies by their name in ``[select] strategy``. A strategy is added here.
+#: Strategies by their name in ``[select] strategy``. Add new strategies here.
 STRATEGIES: Mapping[str, StrategyKind] = {
     "confident_documents": StrategyKind(
         confident_documents, "whole documents above the threshold", compared={}
@@ -315,7 +315,7 @@ def strategy_kinds(name: str) -> Mapping[str, StrategyKind]:
 
 
 def uses_lists(name: str) -> bool:
-    """Return whether a strategy, or one of those that "auto" compares, has a view of lists."""
+    """Return whether a strategy, or one that "auto" compares, has a view of lists."""
     return any(kind.views >= LIST_VIEW for kind in strategy_kinds(name).values())
 
 

@@ -18,10 +18,10 @@ from taggers.base import Detail, Tagger
 #: all annotated documents without any pseudo-label.
 SEED_ALONE, AUGMENTED, ANNOTATED_ALONE = "seed_alone", "augmented", "annotated_alone"
 
-# A part of the seed of the random generator of selection; that of training has no such part.
+# Part of the seed of selection's random generator; training has no such part.
 _STAGE = 1
 
-# Details of taggings; each includes the output of those before it, but for the last two.
+# Details of taggings; each includes the output of the previous ones, except for the last two.
 _DETAILS: tuple[Detail, ...] = ("document", "token", "entity", "labels")
 
 
@@ -38,7 +38,7 @@ class Candidates:
         Options of the loop.
     augment : callable, optional
         Derives copies and mentions from gold documents; see `TrainingSet`. Iteration 0 compares
-        training with and without copies; later training sets have them if that was better.
+        training with and without copies; later training sets keep the copies if that was better.
     initial : Strategy, optional
         If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
         this strategy selects from the documents that it tags.
@@ -69,7 +69,7 @@ class Candidates:
         before : State or None
             The state before the iteration, whose taggers tag the batches; None for iteration 0.
         gold, batches
-            The annotated documents (those of the state, and perhaps more), and unlabeled ones.
+            The annotated documents (the state's, and perhaps more), and unlabeled ones.
         last : bool
             Whether no iteration follows.
         """
@@ -112,7 +112,7 @@ class Candidates:
         return TrainingSet(gold, self.loop, copies, mentions, pseudo)
 
     def strategies_after(self, chosen: Sequence[str]) -> list[Strategy]:
-        """Return the strategies to compare after those of these names were chosen, in order."""
+        """Return the strategies to compare after the named ones were chosen, in order."""
         strategies = list(self.strategies)
         for name in chosen:
             if best := next((each for each in strategies if each.name == name), None):

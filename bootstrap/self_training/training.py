@@ -17,7 +17,7 @@ from taggers.base import Tagger
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A training to be done; the parameters are those of `taggers.base.Tagger.fit`."""
+    """A training to carry out; the parameters are as in `taggers.base.Tagger.fit`."""
 
     tagger: Tagger
     train: Batch
@@ -43,7 +43,7 @@ class Trainer:
     Parameters
     ----------
     tagger_for : callable
-        Creates another untrained tagger of an iteration; the kinds of iterations may differ.
+        Creates a new untrained tagger for an iteration; iterations may have different kinds.
     validation : GoldBatch
         Documents that determine which candidate is used, and when to stop.
     loop : LoopOptions
@@ -53,7 +53,7 @@ class Trainer:
     second_tagger_for : callable, optional
         Creates the untrained tagger of the second view; required by strategies with further views.
     fit_all : callable
-        Does several trainings, which are independent, and returns the taggers in their order.
+        Carries out several independent trainings, and returns the taggers in their order.
     """
 
     tagger_for: Callable[[int], Tagger]

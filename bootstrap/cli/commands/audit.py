@@ -1,4 +1,4 @@
-"""``bootstrap audit``: which names of its training notes a model confirms to a stranger."""
+"""``bootstrap audit``: which names of its training notes a model confirms to an attacker."""
 
 from __future__ import annotations
 

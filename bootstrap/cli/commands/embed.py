@@ -120,7 +120,7 @@ def show(options: argparse.Namespace) -> None:
     """Print the neighbours of a word in each embedding."""
     embeddings = find_embeddings(options.folder)
     for embedding in embeddings:
-        embedding.verify()  # all vectors are read below, so that this costs little
+        embedding.verify()  # all vectors are read below, so this costs little
     neighbours = [embedding.neighbours(options.word, options.number) for embedding in embeddings]
     if not any(neighbours):
         raise InputError(

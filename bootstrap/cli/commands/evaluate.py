@@ -26,7 +26,7 @@ _COUNTS = ("true_positive", "false_positive", "false_negative")
 def main(options: argparse.Namespace) -> None:
     """Score a corpus and print all scores, and write them as JSON if requested."""
     labels, dropped = label_map_of(options), Counter[str]()
-    # The labels of tagged notes may be classes already, which are kept.
+    # Labels of tagged notes that already are classes are kept.
     classes = None if labels is None else {name: name for name in labels.values()} | dict(labels)
     sides = []
     for source, columns, names in (

@@ -56,8 +56,8 @@ def _tables_of(
     tables: Mapping[str, Any], folds: int, methods: Sequence[str], random_states: list[int]
 ) -> dict[str, Any]:
     """Return the tables of an experiment that cross-validates a configuration."""
-    # The folds are those of `[data] seed`. Each is the test documents in turn. `[data] validation`,
-    # or else the next fold, determines when to stop.
+    # `[data] seed` is divided into folds. Each fold is the test documents in turn. `[data]
+    # validation`, or else the next fold, determines when to stop.
     if folds < 2:
         raise ConfigurationError(f"--folds {folds}: expected 2 or more")
     for section in OWN_SECTIONS:

@@ -67,7 +67,7 @@ def _run_and_report(configuration: Configuration, options: argparse.Namespace) -
 
 
 def name_of(config: Path) -> str:
-    """Return the name of a configuration, or that of its folder if it is a ``config.toml``."""
+    """Return the name of a configuration, or its folder's name if it is a ``config.toml``."""
     return config.absolute().parent.name if config.stem == "config" else config.stem
 
 

@@ -35,7 +35,7 @@ def main(options: argparse.Namespace) -> None:
     warm_up(*tagger.kernels, announce=report_compiling)
     with StageProgress() as bar:
         tagged = tag_documents(
-            # The column of the annotations is that of the target: the source need not have it.
+            # The target has the column of the annotations: the source need not have it.
             read_notes(options, problems, labelled=False),
             tagger,
             of_run.unit,
@@ -58,7 +58,7 @@ def _counted(tagged: Iterable[TaggedDocument], bar: StageProgress) -> Iterator[T
 
 
 def _write(tagged: Iterator[TaggedDocument], options: argparse.Namespace) -> WriteReport:
-    # `tee` buffers what one iterator is ahead of the others: an unused one would keep everything.
+    # `tee` buffers items until every iterator has read them: an unused one would keep all.
     left, middle, *right = tee(tagged, 3 if options.span_confidence else 2)
     return write(
         (item.document for item in left),

@@ -37,7 +37,7 @@ _SPLIT = "validation"
 
 
 def error_blocks(record: RunRecord, excerpts: Sequence[Block] = ()) -> tuple[Block, ...]:
-    """Return the errors of a run, and those with their text if the user has asked for it."""
+    """Return the errors of a run, and excerpts with their text if the user has asked for it."""
     errors = record.errors[record.best]
     if errors is None:
         return (Paragraph("The errors of this run were not recorded.", is_note=True),)
@@ -56,7 +56,7 @@ def kinds_of(errors: Sequence[EntityError]) -> Counter[str]:
 
 
 def _class_of(error: EntityError) -> str:
-    """Return the class that an error counts for: that of the gold entity, if there is one."""
+    """Return the class that an error counts for: the gold entity's class, if there is one."""
     mention = error.gold or error.predicted
     assert mention is not None
     return mention.label

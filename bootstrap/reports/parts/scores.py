@@ -80,7 +80,7 @@ def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
     record : RunRecord
         The run.
     axis : {"iteration", "documents", "tokens"}
-        The horizontal axis. Of the iterations after the same annotations, the best is shown.
+        The horizontal axis. The best iteration after the same annotations is shown.
     """
     points = best_points(record.points, axis)
     places = tuple(getattr(point, axis) for point in points)
