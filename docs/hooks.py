@@ -35,7 +35,7 @@ def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def setting_rows() -> list[SettingRow]:
-    """Return every setting in the order of the configuration file, then those of experiments."""
+    """Return the settings in the order of the configuration file, then of experiments."""
     from bootstrap.config import settings
 
     return [*settings.setting_rows(), *settings.experiment_rows()]
@@ -73,7 +73,7 @@ def commands_page() -> str:
 
 
 def _command_lines(parser: CommandParser) -> Iterator[str]:
-    """Yield the reference of a command, then those of its subcommands."""
+    """Yield the reference of a command, then the references of its subcommands."""
     yield from (f"## {parser.prog}", "", parser.description or "", "")
     yield from ("```text", parser.format_usage().strip(), "```", "")
     # The options that all commands have stand with the program alone.
