@@ -114,7 +114,7 @@ class WordCounts:
         return counts
 
     def _check(self, path: Path) -> None:
-        """Raise an `InputError` if the counts cannot be those of a corpus."""
+        """Raise an `InputError` if no corpus can have these counts."""
         right = not len(self) or (
             self.documents.min() > 0
             and self.documents.max() <= self.total

@@ -1,8 +1,8 @@
 """The errors of predicted entities, by kind: missed, spurious, wrong class and wrong border.
 
 Gold and predicted entities of a document that overlap are paired, each with at most one other.
-Pairs are formed one after another, the best first: those with equal offsets, then those of one
-class, then those that share more characters, then the leftmost. The kinds follow from the pairs:
+Pairs are formed one after another, the best first: pairs with equal offsets, then pairs of one
+class, then pairs that share more characters, then the leftmost. The kinds follow from the pairs:
 
 ========================  ====================================================
 an entity is              if
@@ -61,7 +61,7 @@ def entity_errors(gold: GoldBatch | Batch, predicted: Batch) -> list[EntityError
     Parameters
     ----------
     gold : GoldBatch or Batch
-        The annotations; those of a `Batch` are the entities that its tags describe.
+        The annotations. For a `Batch`, the entities that its tags describe.
     predicted : Batch
         The same documents in the same order, with predicted tags.
 
@@ -100,7 +100,7 @@ def pair_mentions(
     Parameters
     ----------
     gold, predicted : sequence of Span
-        The entities of a document, ordered by offset; those of a side do not overlap.
+        The entities of a document, ordered by offset. Entities of one side do not overlap.
 
     Yields
     ------

@@ -44,8 +44,8 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     Parameters
     ----------
     gold, predicted : iterable of Document
-        The entities of a document that is only in `gold` are missed; those of a document that is
-        only in `predicted` are false positives.
+        If a document is only in `gold`, its entities are missed. If it is only in `predicted`, its
+        entities are false positives.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:
     Parameters
     ----------
     gold : GoldBatch or Batch
-        The annotations; those of a `Batch` are the entities that its tags describe.
+        The annotations. For a `Batch`, the entities that its tags describe.
     predicted : Batch
         The same documents in the same order, with predicted tags.
 

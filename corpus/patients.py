@@ -59,8 +59,8 @@ def number_patients(
 def patient_numbers(batch: Batch) -> npt.NDArray[np.int64]:
     """Return the number of the patient of each document of a batch, shape (D,).
 
-    Documents that are put together from parts of others are those of `NOBODY`: the name of one
-    patient would otherwise count for each patient into whose document it was copied.
+    Documents that combine parts of others belong to `NOBODY`. Otherwise, the name of one patient
+    would count for each patient into whose document it was copied.
     """
     numbers = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
     return numbers if batch.derived is None else np.where(batch.derived, NOBODY, numbers)
@@ -110,7 +110,7 @@ class PatientSets:
     def _grow(self, size: int) -> None:
         """Make room for a number of words."""
         if size > len(self._sizes):
-            # In place, which takes the memory of one array and not that of two.
+            # In place, which takes the memory of one array instead of two.
             for array in (self._sizes, self._places):
                 array.resize(size + size // 4, refcheck=False)
 

@@ -12,7 +12,7 @@ import numpy as np
 from corpus.kernels.code_points import CharacterTable, code_points, text_of
 
 _SEPARATOR = "\n"
-#: Combining marks, except those of ñ and ç, which are distinct letters.
+#: Combining marks, except the marks of ñ and ç, which are distinct letters.
 _MARKS = re.compile("(?<!n)\u0303|(?<!c)\u0327|[\u0300-\u0302\u0304-\u0326\u0328-\u036f]")
 
 #: The entry of characters that depend on their context.

@@ -123,7 +123,7 @@ class KeyedTable:
         return KeyedTable(hashes, kept.columns, patients=pruning.known(kept.patients), key=key)
 
     def forgetting(self, pruning: Pruning, *learned: str) -> KeyedTable:
-        """Return all words, with 0 in learned columns where the words are those of few patients."""
+        """Return all words, with 0 in learned columns for words of few patients."""
         frequent = pruning.keeps(self.patients)
         zeroed = {name: self.columns[name].copy() for name in learned}
         for column in zeroed.values():
@@ -156,8 +156,8 @@ class KeyedTable:
         name : str
             The name of the table.
         columns : mapping of str to Expected
-            The values of each column. Their number need not be known: the first dimension of the
-            shape is that of the hashes.
+            The values of each column. Their number need not be known: the shape's first dimension
+            equals the number of hashes.
         key : int
             The key of the hashes.
         mapped : bool

@@ -29,12 +29,12 @@ MOST_LABELS = 2_001
 
 
 def read_fields(folder: Path) -> Fields:
-    """Read the description of a model, of which nothing has been verified yet.
+    """Read the description of a model, without verifying it.
 
     Raises
     ------
     InputError
-        If the folder is not that of a model.
+        If the folder holds no model.
     """
     path = folder / DESCRIPTION
     what = f"{shown(folder)} is not the folder of a model"
@@ -95,7 +95,7 @@ def add_to_model(folder: Path, files: Mapping[str, bytes]) -> None:
     Raises
     ------
     InputError
-        If the folder is not that of a model.
+        If the folder holds no model.
     """
     manifest = read_manifest(folder / DESCRIPTION)
     for name, content in files.items():
@@ -112,7 +112,7 @@ def read_file_of_model(folder: Path, name: str) -> bytes | None:
     Raises
     ------
     InputError
-        If the folder is not that of a model, or the file is not what was saved.
+        If the folder holds no model, or the file is not what was saved.
     """
     manifest = Manifest(folder / DESCRIPTION, read_fields(folder))
     if name in manifest.names:
@@ -170,7 +170,7 @@ class ModelFiles:
                 f"{shown(folder)} holds a model of format {shown(version)}; this version reads "
                 f"format {model_format}: train it again"
             )
-        self.fields.fields("files")  # without it, a manifest is that of itself alone
+        self.fields.fields("files")  # without it, a manifest only protects itself
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
         self._manifest.verify()
 
@@ -310,6 +310,6 @@ def read_digest(folder: Path) -> str:
     Raises
     ------
     InputError
-        If the folder is not that of a model.
+        If the folder holds no model.
     """
     return read_fields(folder).text("digest")

@@ -88,7 +88,7 @@ def propagate_names(
 
 
 def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
-    """Check that all classes of names are among those of the labels of a tagger.
+    """Check that the labels of a tagger include all classes of names.
 
     Raises
     ------

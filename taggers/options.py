@@ -140,7 +140,7 @@ class TaggerOptions:
         Raises
         ------
         InputError
-            If an option is unknown, or a value cannot be that of an option.
+            If an option is unknown, or a value is invalid for its option.
         """
         known, hints = {item.name: item.metadata for item in fields(cls)}, get_type_hints(cls)
         checked: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The registry of taggers: the kinds of the package, and those of other packages.
+"""The registry of taggers: kinds of this package and of other packages.
 
 A kind of another package is registered by an entry point of the group ``bootstrap.taggers``, or
 named by its import path, ``kind = "package.module:Class"``. Its class implements the protocol

@@ -127,7 +127,7 @@ def read(
         As in `find_files`; ``-`` is standard input.
     format : str, optional
         A key of `FORMATS`; detected by default. If a source has files of several formats, only
-        those of this format are read.
+        files of this format are read.
     columns : Columns
         Names of columns or keys, for formats that have them.
     problems : Problems

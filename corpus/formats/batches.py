@@ -1,6 +1,6 @@
 """Documents as Arrow record batches of one schema, and conversions between the two.
 
-The first six columns are those of `SCHEMA`: ``id``, ``text``, ``group`` (null if unknown) and, as
+`SCHEMA` has the first six columns: ``id``, ``text``, ``group`` (null if unknown) and, as
 lists, the ``starts``, ``ends`` and ``labels`` of the annotations. Annotations are sorted and do not
 overlap. The other columns of the source follow under their own names.
 """

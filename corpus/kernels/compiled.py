@@ -94,7 +94,7 @@ def compiled(
         for real in (_REALS if "real" in signature else _REALS[:1])
     )
     options = {**_OPTIONS, **(_VECTORISED if vectorised else {})}
-    njit: Callable[..., Any] = numba.njit  # numba's own annotations discard those of the function
+    njit: Callable[..., Any] = numba.njit  # numba's annotations discard the function's
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         has_source = Path(function.__code__.co_filename).is_file()

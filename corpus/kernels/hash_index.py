@@ -59,10 +59,10 @@ class HashIndex:
 
 
 def is_crowded(hashes: Hashes) -> bool:
-    """Return whether so many hashes belong into neighbouring slots that an index is slow.
+    """Return whether an index is slow because too many hashes belong into neighbouring slots.
 
     Hashes of words are spread evenly, and fill at most half of the slots of any part of an index.
-    Values in a file that somebody chose may all belong into one part of it.
+    Values that somebody chose for a file may all belong into one part of it.
     """
     slots = len(empty_slots(len(hashes)))
     parts = (hashes & np.uint64(slots - 1)) // np.uint64(_PART)

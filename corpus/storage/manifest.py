@@ -1,7 +1,7 @@
 """Manifests: JSON files that describe a folder, with the digests of its files and of themselves.
 
 A manifest is an object with two keys in addition to what it describes. ``files`` has the digest of
-each file by its name, and ``digest`` is that of the object without this key. Digests show that
+each file by its name. ``digest`` is the digest of the object without this key. Digests show that
 nothing has changed since it was written. They do not show who wrote it.
 """
 
@@ -35,7 +35,7 @@ def manifest_bytes(description: Mapping[str, Any], files: Mapping[str, str] | No
         What it describes, serialisable as JSON.
     files : mapping of str to str, optional
         The digests of files in the same folder, or in folders of it, by their names. Without them,
-        the manifest is that of itself alone.
+        the manifest only protects itself.
 
     Raises
     ------

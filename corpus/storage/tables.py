@@ -106,7 +106,7 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
         The columns to read: strings, or values of a fixed size. If one has another type in the
         file, no row is read.
     optional : pyarrow.Schema
-        More columns, of which the file may have some.
+        Columns that the file may lack.
 
     Raises
     ------

@@ -24,8 +24,8 @@ _PARTS: tuple[Part, ...] = ("all", "seed")
 _NAMING: dict[Part, float] = {"all": 0.155, "seed": 0.8}
 _NAMING_AGAIN: dict[Part, float] = {"all": 0.28, "seed": 0.5}
 
-#: Sections with mentions, and their cumulative probabilities. The ratios are those of the
-#: validation corpus and of the small training corpus of the thesis.
+#: Sections with mentions, and their cumulative probabilities. The ratios are taken
+#: from the validation corpus and the small training corpus of the thesis.
 _MENTIONS = ("person", "place", "both")
 _MENTION_WEIGHTS: dict[Part, list[float]] = {
     "all": list(accumulate((0.26, 0.67, 0.07))),

@@ -9,8 +9,8 @@ A file is a list of sections::
     fiebre de {38-40}{º|}
 
 The name of a section is its symbol, followed by the language if sections differ by language. With
-``zipf``, the frequencies of lines follow Zipf's law, as those of words and names do; otherwise all
-lines are equally frequent. A weight such as ``3*`` multiplies the frequency of a line. ``{part}``
+``zipf``, the frequencies of lines follow Zipf's law, like words and names; otherwise all lines are
+equally frequent. A weight such as ``3*`` multiplies the frequency of a line. ``{part}``
 expands a section (of the same language, if there is one), ``{38-40}`` is an integer, ``{º|}`` one
 of two literals, and ``<PERSON:doctor>`` expands a section into an annotated mention. The seed part
 does not use the lines below the dashes.
@@ -166,7 +166,7 @@ class Grammar:
     sections : mapping of str to sequence of Line
         The result of `read_sections`.
     part : {"all", "seed"}
-        Whether to keep all lines, or only those of the seed part.
+        Whether to keep all lines, or only the lines of the seed part.
 
     Raises
     ------

@@ -9,7 +9,7 @@ before a capital that follows a lower-case letter, where notes often lack a spac
 
 The exact definition is the regular expression in `corpus.tokens.expression`. It is applied to the
 normalised form of a text (`corpus.tokens.normalisation`), in which words have no invisible
-characters and no compatibility forms; the offsets of tokens are those of the text itself.
+characters and no compatibility forms; the offsets of tokens refer to the text itself.
 """
 
 from __future__ import annotations

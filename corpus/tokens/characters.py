@@ -14,7 +14,7 @@ import unicodedata
 #: The blocks of marks that combine with the letter or digit before them.
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 
-# Characters without a glyph that are neither controls nor format characters: those of the property
+# Characters without a glyph that are neither controls nor format characters. They have the property
 # Default_Ignorable_Code_Point, to which Python has no access.
 _IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"

@@ -87,7 +87,7 @@ class Scanner:
 
 @functools.cache
 def _classes() -> CharacterTable:
-    """Return a table of the classes of characters, as bits, with those of Latin-1."""
+    """Return a table of the classes of characters, as bits, filled for Latin-1."""
     expressions = {bit: re.compile(characters) for bit, characters in _CLASSES.items()}
 
     def bits(character: str) -> int:

@@ -160,6 +160,6 @@ def _may_count(table: Table, name: str) -> bool:
 
 
 def _of_surnames(names: Sequence[str]) -> bool:
-    """Return whether columns are those of INE's surnames, and no others."""
+    """Return whether these are the columns of INE's surnames, and no others."""
     kinds = [next((kind for kind in _BEARERS if _is(name, kind)), "") for name in names]
     return all(kinds) and len(set(kinds)) == len(kinds)

@@ -29,7 +29,7 @@ _PIECE = 1 << 23
 #: Bytes by which text is distinguished from binary data.
 _HEAD = 4096
 
-#: Byte-order marks. That of UTF-32-LE precedes that of UTF-16-LE, which is its prefix.
+#: Byte-order marks. UTF-32-LE comes first, because its mark begins with UTF-16-LE's mark.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -289,7 +289,7 @@ def _begins_as_utf8(path: Path) -> bool:
 
 
 def _without_mark(head: bytes) -> str:
-    """Return UTF-16 for bytes of which every other one is zero, as in any European text."""
+    """Return UTF-16 if every other byte is zero, as in any European text."""
     if any(code in head for code in b"\1\2\3\4\5\6\7\b"):
         return ""
     pairs = len(head) // 2

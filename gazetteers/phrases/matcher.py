@@ -186,8 +186,8 @@ class CompiledPhrases:
     index : HashIndex
         The hashes of surfaces.
     known : WordTypes
-        The properties of each surface of the index, followed by those of all other surfaces. None
-        has a capital.
+        The properties of each surface of the index, then the properties shared by all other
+        surfaces. None has a capital.
     """
 
     tree: Tree

@@ -32,8 +32,8 @@ class LineHeaders(_WithoutSettings):
     """Annotator of line headers: up to four words before the first colon of a line.
 
     All tokens of the line get the header as their value. ``Fecha de ingreso: 3 de mayo`` has the
-    header ``fecha de ingreso``. Only colons after a word of letters count, unlike that of
-    ``10:30``.
+    header ``fecha de ingreso``. Only colons after a word of letters count, unlike the
+    colon of ``10:30``.
     """
 
     def annotate(self, batch: Batch) -> Stream:
@@ -65,7 +65,7 @@ class LineHeaders(_WithoutSettings):
 class Colons(_WithoutSettings):
     """Annotator of colons: the word before the latest colon in the line of a token.
 
-    In ``NHC: 123 Nombre: Ana``, the value of ``123`` is ``nhc`` and that of ``Ana`` is ``nombre``.
+    In ``NHC: 123 Nombre: Ana``, ``123`` has the value ``nhc`` and ``Ana`` the value ``nombre``.
     """
 
     def annotate(self, batch: Batch) -> Stream:

@@ -83,7 +83,7 @@ class Phrases:
         return self._matcher.match(batch)
 
     def settings(self) -> dict[str, Any]:
-        """Return the phrases, with those of a class joined to one string."""
+        """Return the phrases, joined to one string for each class."""
         return {"phrases": {name: _SEPARATOR.join(terms) for name, terms in self._phrases.items()}}
 
     @classmethod

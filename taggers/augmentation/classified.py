@@ -86,7 +86,7 @@ class ClassifiedMentions:
         mention : int
             The number of a distinct mention.
         own : float
-            The probability that the text is that of another mention of the batch as it is.
+            The probability that the text of another mention of the batch is used as it is.
         rng : numpy.random.Generator
             The source of randomness.
         """

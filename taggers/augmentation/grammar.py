@@ -60,13 +60,13 @@ class Grammar:
 
     @classmethod
     def read(cls, path: Path | None = None) -> Self:
-        """Read the grammar of the package, extended by that of a user.
+        """Read the grammar of the package, extended by a user's grammar.
 
         Parameters
         ----------
         path : Path, optional
-            A TOML file with the tables of ``grammar.toml``. Its lists are appended to those of the
-            package.
+            A TOML file with the tables of ``grammar.toml``. Its lists are appended to the lists of
+            the package.
 
         Raises
         ------

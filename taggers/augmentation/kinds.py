@@ -33,10 +33,10 @@ Shares = Mapping[str, Mapping[str, float]]
 
 
 class Numbers:
-    """Random numbers in place of those of mentions.
+    """Random numbers that replace the numbers of mentions.
 
-    Each digit is mostly one that numbers of the same length have at its place. A number begins with
-    0 only in place of one that does.
+    Most digits are digits that numbers of the same length have at this place. A number begins with
+    0 only if the replaced number does.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class MentionKind(ABC):
 
     @abstractmethod
     def likelihood(self, mention: Mention) -> float:
-        """Return the probability of a mention among those of its kind; 0 if it is none."""
+        """Return the probability of a mention among all mentions of this kind; 0 if it is none."""
 
     @abstractmethod
     def replacement(
@@ -97,7 +97,7 @@ class Digits(MentionKind):
 
 
 class Unlisted(MentionKind):
-    """Mentions with words that no list explains, of which only numbers are replaced."""
+    """Mentions with words that no list explains; only their numbers are replaced."""
 
     name = "own"
 

@@ -41,7 +41,7 @@ class TermLists:
         return list(self._rows)
 
     def known(self, classes: Iterable[str]) -> list[str]:
-        """Return those of some classes that have terms."""
+        """Return the classes that have terms, among some classes."""
         return [name for name in classes if name in self._rows]
 
     def shares(self, terms: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -154,7 +154,7 @@ class ScoreDecoder:
         documents : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens.
         score : callable
-            Computes the scores of packed tokens; those of padding labels are `lattice.NEVER`.
+            Computes the scores of packed tokens. Padding labels score `lattice.NEVER`.
         detail : str
             What to compute in addition to the best sequences; see `taggers.base.Detail`.
         progress : callable, optional

@@ -51,7 +51,7 @@ class Weights:
     patients : ndarray of int32, shape (V,)
         The number of patients of each value; see `taggers.privacy.patient_counts`.
     begins : ndarray of int64, shape (V * offsets + 1,)
-        State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` are those of
+        State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` belong to
         value v at offset o.
     state_labels : ndarray of int16, shape (K,)
         The label of each state weight.
@@ -217,7 +217,7 @@ def add_expected(
     table: Array,
     expected: Array,
 ) -> None:
-    """Add the expected counts of each word to those of its values: `add_weights` transposed."""
+    """Add each word's expected counts to its values' counts: `add_weights` transposed."""
     for word in range(len(codes)):
         for column in range(codes.shape[1]):
             code = codes[word, column]
@@ -230,7 +230,7 @@ def add_expected(
 
 
 def middle(offsets: int, stride: int) -> Indices:
-    """Return the indices of the offsets of a window among those of a wider window."""
+    """Return the indices of a window's offsets within a wider window."""
     return np.arange(offsets) + (stride - offsets) // 2
 
 

@@ -19,7 +19,7 @@ class WordRows:
     compute : callable
         Computes the rows of words, as an array.
     fixed : ndarray
-        The rows before those of words.
+        The rows before the rows of words.
     most_bytes : int
         The size of the table that is not exceeded by words of earlier calls.
 

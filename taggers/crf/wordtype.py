@@ -94,7 +94,7 @@ class WordTypeCRF:
     def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeCRF:
         """Return a CRF without the values of few patients, optionally without their text.
 
-        `templates` are those of the pruned model.
+        `templates` become the templates of the pruned model.
         """
         weights = self.weights
         if pruning.min_patients > 1:
@@ -112,7 +112,7 @@ class WordTypeCRF:
     def traces(self, words: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words have values of their own, and which have parts that all have weights.
 
-        The values of a word are those of features and streams that are the word itself.
+        The values of a word come from features and streams that are the word itself.
         """
         return traces_of_values(words, self.templates, self._scores.has)
 
@@ -151,8 +151,8 @@ class WordScores:
     Attributes
     ----------
     words : WordRows
-        The scores of words, shape (rows, offsets, labels padded), up to `KEPT` bytes; the first two
-        rows are those of the begin and the end of a document.
+        The scores of words, shape (rows, offsets, labels padded), up to `KEPT` bytes. The first two
+        rows stand for the begin and the end of a document.
     """
 
     def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:

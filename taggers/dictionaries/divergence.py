@@ -53,8 +53,8 @@ class WordDivergence(ListedWords):
         does not occur; and ``joins``, bool, whether it only joins the words of a name, and is not a
         name itself. The patients are those in whose notes a word occurs.
     cases : ndarray of float64, shape (K,)
-        The penalty that is added to the divergence for each capitalization; 0 for that of most
-        names.
+        The penalty that is added to the divergence for each capitalization; 0 for the most common
+        capitalization of names.
     scales : ndarray of float64, shape (K,)
         For each capitalization, the estimated share of all tokens that are names written that way.
     """

@@ -1,7 +1,7 @@
 """Decoding of people and places from symbols of words and from their frequencies.
 
-The evidence for a town is a sum of log-odds: those of its word (`taggers.dictionaries.town_odds`)
-and those of the words before and after it. The certainty of a decision with log-odds z is
+The evidence for a town sums the log-odds of its word (`taggers.dictionaries.town_odds`) and of the
+words before and after it. The certainty of a decision with log-odds z is
 ``tanh(|z| / 2)``: 0 where both outcomes are equally likely.
 """
 
@@ -65,7 +65,7 @@ BEHIND: Counts = {
     "place": (95, 4),
 }
 
-#: The certainty of a name that a rule finds, and of one of which nothing else is known.
+#: The certainty of a name that a rule finds, and of a name without further evidence.
 _CERTAIN, _DOUBTFUL = 1.0, 0.0
 
 
@@ -339,7 +339,7 @@ def _first_true(tests: Mapping[str, Flags], names: Counts) -> Indices:
 
 
 def log_odds(counts: Counts) -> Floats:
-    """Return the logarithm of the ratio of places to others, relative to that of the first row."""
+    """Return the log ratio of places to others, relative to the first row."""
     places, others = np.array([*counts.values()], float).T
     odds: Floats = np.log(places / others)
     odds -= odds[0]

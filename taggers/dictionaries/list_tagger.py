@@ -56,7 +56,7 @@ _PLACE_PHRASES = "phrases of places"
 class ListModel:
     """The parts of a fitted tagger.
 
-    `classes` are the classes of places, those of the matcher first.
+    `classes` are the classes of places, the classes of the matcher first.
     """
 
     persons: WordDivergence

@@ -129,7 +129,7 @@ class CueWords:
     Parameters
     ----------
     terms : mapping of str to sequence of str
-        Terms by class. A class of `ROLES` is that of the first word of each term. Words of any
+        Terms by class. A class of `ROLES` gives the first word of each term its role. Words of any
         other class begin a place of this class: ``calle``, ``hospital``. The second word of
         ``centro de salud`` is a modifier that must follow the first.
     """
@@ -195,7 +195,7 @@ def place_classes(places: Iterable[Gazetteer], cue_words: Iterable[Gazetteer]) -
 
 
 def _symbol(word: str, role: str) -> str:
-    """Return the symbol of a word from that of its role, which may be `OTHER`."""
+    """Return the symbol of a word, given the symbol of its role, which may be `OTHER`."""
     if word in MARKS:
         return MARKS[word]
     if role == OTHER:
@@ -218,7 +218,7 @@ def _unlisted(word: str) -> str:
 
 
 def _abbreviated(length: int, symbol: str) -> str:
-    """Return the symbol of an abbreviation of a number of letters, from that of the word."""
+    """Return the symbol of an abbreviation of `length` letters, given the symbol of the word."""
     if symbol == _STREET:
         return _SHORT_STREET if length > 1 else _LETTER_STREET
     if length == 1:
@@ -272,7 +272,7 @@ class SymbolLines:
         return self.spread(values[self._words], absent)
 
     def symbols(self, of_types: Symbols) -> Symbols:
-        """Return the symbols by place, from those of word types."""
+        """Return the symbols by place, given the symbols of word types."""
         symbols = self.of_types(of_types, ord(LINE_END))
         touches = self._touches[1:] & self._touches[:-1]
         symbols[1:][among(symbols[1:], HYPHEN) & ~touches] = ord(DASH)

@@ -22,7 +22,7 @@ Int32Array = npt.NDArray[np.int32]
 
 _LOWER = CASES.index("lower")
 _FIRST = CASES.index("first")
-#: The share of capitalized tokens among those of a word that is not a name.
+#: The share of capitalized tokens among the tokens of a word that is not a name.
 _CAPITALIZED = 0.05
 #: The lowest share of tokens that are places; the estimate is low where the notes name few places.
 _LEAST_SHARE = 1e-4

@@ -101,7 +101,7 @@ class Uses:
         return np.array([name_share(shares, column, self.tokens) for column in self.counts.T])
 
     def case_penalties(self, scales: Floats) -> Floats:
-        """Compute the penalty of each of the `CASES` relative to that of most names.
+        """Compute the penalty of each of the `CASES` relative to the case of most names.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ from taggers.threads import one_thread
 
 Clusters = npt.NDArray[np.int32]
 
-#: Iterations between two reports of progress, each of which assigns the clusters once more.
+#: Iterations between two reports of progress; each report assigns all clusters again.
 _PASSES = 4
 
 #: The most clusters of a clustering.

@@ -50,7 +50,7 @@ _VECTORS = ("vectors", "parts")
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A word with a vector similar to that of another.
+    """A word whose vector is similar to another word's vector.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Embedding:
         Returns
         -------
         int
-            The number of files, without those of clusterings.
+            The number of files, without the files of clusterings.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class Embedding:
         return None if row == UNKNOWN else (self.names[row - FIRST], int(self.counts[row - FIRST]))
 
     def neighbours(self, word: str, number: int) -> list[Neighbour]:
-        """Return the words whose vectors have the smallest angle to that of a word.
+        """Return the words whose vectors have the smallest angle to a word's vector.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ FORMAT = 2
 
 Floats = npt.NDArray[np.float32]
 
-#: Rows before those of words: zeros for padding and for positions outside of a document, and the
+#: Rows before the words' rows: zeros for padding and for positions outside of a document, and the
 #: mean of all vectors for unknown words. `FIRST` is the row of the first word.
 PADDING, UNKNOWN, FIRST = 0, 1, 2
 

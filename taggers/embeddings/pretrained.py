@@ -89,9 +89,9 @@ def load_pretrained(
     folder : Path
         A folder of embeddings, in which a folder is created.
     name : str, optional
-        The name of the embedding; by default that of the file, without suffix.
+        The name of the embedding; by default the name of the file, without suffix.
     normalisation : str
-        The normalisation of words before they are looked up, applied to those of the file too.
+        The normalisation of words before look-up; the words of the file are normalised too.
     encoding : str
         The encoding of the words.
     progress : callable, optional

@@ -116,7 +116,7 @@ def train(send: Callable[[int], None], task: Task) -> None:
     Parameters
     ----------
     send : callable
-        Called with the number of tokens trained on, including those of earlier epochs.
+        Called with the number of tokens trained on, including earlier epochs.
     task : Task
         The options and files.
     """

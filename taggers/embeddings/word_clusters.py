@@ -74,7 +74,7 @@ class ClusterTable:
         return cluster
 
     def with_nonzero_weights(self, weighted: HashIndex) -> ClusterTable:
-        """Return the clusterings of the words some of whose clusters have a weight."""
+        """Return the clusterings of the words with at least one cluster that has a weight."""
         matters = np.zeros(len(self.table), bool)
         for name, clusters in zip(self.names, self.table[_CLUSTERS].T, strict=True):
             values = [str(number) for number in range(int(clusters.max(initial=0)) + 1)]

@@ -17,7 +17,7 @@ class _StoppedError(Exception):
 
 
 class MemberProgress:
-    """The progress of an ensemble, from that of its members; see `EnsembleTagger.fit`."""
+    """The progress of an ensemble, from the progress of its members; see `EnsembleTagger.fit`."""
 
     def __init__(self, report: Progress | None, members: int) -> None:
         self._report = report

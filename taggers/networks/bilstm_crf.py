@@ -111,8 +111,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         self, inputs: WordInputs, labels: Sequence[str]
     ) -> dict[str, npt.NDArray[Any]]:
         """Return the weights as the initial ones of a network with other inputs and labels."""
-        # The rows of words, characters and values are those of the same word, character or value in
-        # the new tables. The others keep their random weights.
+        # Words, characters and values keep their rows in the new tables. The other rows keep their
+        # random weights.
         common = inputs.common_rows(self._learned())
         arrays: dict[str, npt.NDArray[Any]] = {}
         for name, values in self._weights.items():
@@ -184,7 +184,7 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         """Predict the tags of documents; see `taggers.base.Tagger.tag`.
 
         Whole documents have the most probable tag sequence. With sub-sequences, each token has its
-        most probable tag, where it has the most context, and probabilities are those of tokens.
+        most probable tag, where it has the most context, and probabilities refer to tokens.
         """
         check_measure(measure)
         self._check_trained()

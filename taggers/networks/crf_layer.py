@@ -7,7 +7,7 @@ and McCallum, 2012, chapter 4). This module imports nothing but Keras.
 
 All of them are one recursion over the tokens. A **message** arrives at a token: for each label, a
 score of what precedes the token. The message that leaves it depends on the sum of its scores and
-of the message that arrived. Backward messages are those of the reversed sequence.
+of the message that arrived. Backward messages are the messages of the reversed sequence.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
             self.end = self.add_weight(shape=(labels,), initializer="zeros", name="end")
 
     def call(self, scores: Tensor, mask: Tensor = None) -> Tensor:
-        """Return the scores with those of boundaries, shape (B, T, L); 0 at masked positions."""
+        """Return the scores plus boundary scores, shape (B, T, L); 0 at masked positions."""
         scores, mask = self._masked(scores, mask)
         if not self.boundaries:
             return scores

@@ -1,4 +1,4 @@
-"""The sizes of a network, and the shapes of its weights, by which those of a model are checked."""
+"""The sizes of a network, and the shapes of its weights, to check the weights of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIRECTIONS = ("forward", "backward")
 
 @dataclass(frozen=True, slots=True)
 class NetworkSizes:
-    """The sizes of the inputs and outputs of a network; those of its layers are options.
+    """The sizes of a network's inputs and outputs; the sizes of its layers are options.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class NetworkSizes:
 
 
 def weight_shapes(options: BiLSTMCRFOptions, sizes: NetworkSizes) -> dict[str, Shape]:
-    """Return the shape of each weight of a network by name, those of features in their order."""
+    """Return the shape of each weight of a network by name, with features in their order."""
     labels, units, hidden = sizes.labels, options.units, options.sensitive_units
     codes = {f"features/{name}": size for name, size in sizes.features.items()}
     codes |= {f"streams/{name}": size for name, size in sizes.streams.items()}

@@ -54,7 +54,7 @@ class WordArrays:
     vectors : ndarray of float32, shape (V, E)
         The joined vectors of embeddings.
     numbers : ndarray of int32, shape (V,)
-        The number of each word among those of the training documents, from 1 on; 0 for others.
+        The number of each word of the training documents, from 1 on; 0 for other words.
     characters : ndarray of int32, shape (V, MAX_CHARACTERS)
         The codes of characters, from 1 on; 0 after the last one.
     features : ndarray of int32, shape (V, F)

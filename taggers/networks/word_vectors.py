@@ -140,7 +140,7 @@ class WordVectors:
         )
 
     def pruned(self, pruning: Pruning) -> WordVectors:
-        """Return the vectors without those of the words of few patients."""
+        """Return the vectors, without the words of few patients."""
         keep = VECTORS in pruning.keep
         return WordVectors(
             [replace(table, table=table.table.pruned(pruning, keep=keep)) for table in self.tables]

@@ -1,8 +1,8 @@
 """Numbers of patients in whose training documents a value occurs.
 
 What occurs in the documents of few patients may identify them: it is removed from a model that is
-shared. A model therefore holds these numbers beside its values. A document whose patient is not
-known counts as one of its own, and the lines of a document are those of one patient.
+shared. A model therefore holds these numbers beside its values. A document whose patient is
+not known counts as a patient of its own, and all lines of a document belong to one patient.
 """
 
 from __future__ import annotations

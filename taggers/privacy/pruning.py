@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAMES, PHRASES, CLUSTERS, VECTORS = "names", "phrases", "clusters", "vectors"
 KEPT_PARTS = (NAMES, PHRASES, CLUSTERS, VECTORS)
 
-#: The trace of words all of whose affixes a model knows, which may be those of other words.
+#: The trace of words whose affixes a model knows completely, maybe from other words.
 AFFIXES = "affixes"
 
 
@@ -122,7 +122,7 @@ class PrunableTagger(Tagger, Protocol):
     def traces(
         self, words: Sequence[str], lists: PublicLists
     ) -> Mapping[str, npt.NDArray[np.bool_]]:
-        """Return in which parts of the model a stranger finds words.
+        """Return in which parts of the model an attacker finds words.
 
         Parameters
         ----------

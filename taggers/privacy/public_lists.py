@@ -52,7 +52,7 @@ class PublicLists:
         return [Frequencies.from_gazetteer(part) for part in self._parts]
 
     def words_within(self, hashes: Hashes, selection: Selection = all_words) -> Gazetteer | None:
-        """Return the lists, by class, all of whose words are in a table.
+        """Return the lists, by class, that a table contains completely.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class PublicLists:
         return Gazetteer.from_table(pa.concat_tables(within)) if within else None
 
     def is_public(self, hashes: Hashes, selection: Selection = all_words) -> npt.NDArray[np.bool_]:
-        """Return which words of a table are those of a list that it has as a whole."""
+        """Return which words of a table belong to a list that it contains completely."""
         gazetteer = self.words_within(hashes, selection)
         if gazetteer is None:
             return np.zeros(len(hashes), bool)
@@ -85,7 +85,7 @@ class PublicLists:
         return public
 
     def terms_within(self, terms: Collection[str]) -> frozenset[str]:
-        """Return the terms of the lists, by class, all of whose terms are among some terms."""
+        """Return the terms of the lists, by class, that some terms contain completely."""
         wanted, within = set(terms), set[str]()
         for part in self._parts:
             own = set(part.terms.to_pylist())

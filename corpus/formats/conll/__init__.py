@@ -234,7 +234,7 @@ def _id_of(comments: dict[str, str], default: str) -> str:
 
 
 def _with_common_text(sentences: list[_Sentence]) -> list[list[_Sentence]]:
-    """Group sentences by their text: one without it shares that of the sentence before."""
+    """Group sentences by their text: one without text shares the text of the sentence before."""
     pieces: list[list[_Sentence]] = []
     for sentence in sentences:
         if pieces and "text" in pieces[-1][0].comments and "text" not in sentence.comments:

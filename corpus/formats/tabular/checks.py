@@ -193,7 +193,7 @@ def confidences_of(
     where: str,
     problems: Problems,
 ) -> list[float] | None:
-    """Return the confidence of each span that is left of those of a row, whatever their order."""
+    """Return the confidence of each remaining span of a row, whatever their order."""
     if given is None:
         return None
     if len(given) != len(spans):

@@ -70,7 +70,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[R
 
 
 def other_columns(source: Source, options: ReadOptions) -> Mapping[str, pa.DataType]:
-    """Return the columns beside those of documents that any file has, and their types."""
+    """Return the columns of all files that do not belong to documents, and their types."""
     taken = {*SCHEMA.names, *astuple(options.columns)}
     names: dict[str, pa.DataType] = {}
     for path in files_of(source, "csv"):

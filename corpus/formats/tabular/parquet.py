@@ -79,7 +79,7 @@ def count(source: Source) -> int:
 
 
 def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType]:
-    """Return the columns beside those of documents that any file has, with a type for all."""
+    """Return the columns of all files that do not belong to documents, with a common type."""
     others: dict[str, pa.DataType] = {}
     for path in files:
         with _opened(path) as file:

@@ -1,4 +1,4 @@
-"""Paths through packed documents: the best ones (Viterbi algorithm), and those of known tags."""
+"""Paths through packed documents: the best ones (Viterbi algorithm), and paths of known tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training by CRFsuite (Okazaki, 2007), whose weights become those of the word types."""
+"""Training by CRFsuite (Okazaki, 2007), whose weights become weights of word types."""
 
 from __future__ import annotations
 

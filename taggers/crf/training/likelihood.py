@@ -103,7 +103,7 @@ class Likelihood:
     def _add_variances(
         self, passing: _Pass, packing: lattice.Packing, *, is_partial: bool
     ) -> Floats:
-        """Add the variances of a packing to those of words, and return the sum of each label."""
+        """Add a packing's variances to the words' variances, and return the sum of each label."""
         training = self._training
         ones = np.ones(len(packing.documents))
         scores, variances = self._gathered(packing)
@@ -138,7 +138,7 @@ class Likelihood:
         return constrained, marginals
 
     def _scatter(self, packing: lattice.Packing, marginals: lattice.Reals) -> None:
-        """Add the expected counts of tokens to those of the words around them."""
+        """Add the expected counts of tokens to the counts of the words around them."""
         expected = self._words.expected
         lattice.scatter(self._training.words, *packing.where, marginals, *self._borders, expected)
         for stream in self._streams:
@@ -173,7 +173,7 @@ class Likelihood:
     def _subtract(
         self, passing: _Pass, packing: lattice.Packing, marginals: lattice.Reals, *, known: bool
     ) -> None:
-        """Subtract the observed counts of known tags, and add the difference to those of words."""
+        """Subtract the observed counts of known tags, and add the difference to word counts."""
         all_known = np.full(len(packing.documents), known)
         lattice.subtract_observed(
             *packing.where, self._training.tags, all_known, marginals, passing.departures

@@ -27,7 +27,7 @@ class Pairs:
     Parameters
     ----------
     begins : ndarray of int64, shape (rows + 1,)
-        Pairs ``begins[r]`` to ``begins[r + 1]`` are those of row r.
+        Row r has the pairs ``begins[r]`` to ``begins[r + 1]``.
     labels : ndarray of int16, shape (K,)
         The label of each pair.
     counts : ndarray of float64, shape (K,)

@@ -58,8 +58,8 @@ def train_crf(
     templates : Templates
         The features and streams to use.
     warm_start : WordTypeCRF, optional
-        A model whose weights initialise those of the same values, offsets and labels. CRFsuite
-        ignores it.
+        A model whose weights initialise the weights with the same values, offsets and labels.
+        CRFsuite ignores it.
     progress : callable, optional
         Called with the number of completed iterations and their maximum.
 

@@ -78,7 +78,7 @@ class TrainingSet:
     patients : ndarray of int32, shape (V,)
         The number of patients of each value; see `taggers.privacy.patient_counts`.
     state : Pairs
-        Counts of the pairs of values and labels, each of which has a state weight.
+        Counts of the pairs of values and labels. Each pair has a state weight.
     transition : ndarray of float64, shape (L, L)
         Counts of transitions in documents whose labels are all known, weighted by document.
     window, reach : int

@@ -43,7 +43,7 @@ class Network:
     Attributes
     ----------
     model : keras.Model
-        The model. Its inputs are those of `taggers.networks.training.minibatches.Minibatches`.
+        The model. Its inputs come from `taggers.networks.training.minibatches.Minibatches`.
     train : callable
         Trains on the inputs, tags and weights of a minibatch, and returns its loss.
     test : callable

@@ -15,7 +15,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 #: The tag of a position after the end of a document (see `taggers.networks.crf_layer`).
 PADDING = -2
 
-#: The rows before those of words: of positions after a document, and of its borders.
+#: The rows before the words' rows: for positions after a document, and for its borders.
 _AFTER, _BORDER, _FIRST = 0, 1, 2
 
 _JITTER = 3.0  # tokens by which the lengths of documents are blurred before they are sorted
@@ -140,7 +140,7 @@ class Minibatches:
 
 
 def _with_borders(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Prepend the rows that are not those of words: all zeros."""
+    """Prepend the rows that do not belong to words: all zeros."""
     return np.concatenate([np.zeros((_FIRST, *array.shape[1:]), array.dtype), array])
 
 

@@ -186,7 +186,7 @@ def _trained(message: Mapping[str, Any], arrays: Arrays, sink: BinaryIO) -> tupl
 
 
 def _initial(weights: Arrays, arrays: Arrays) -> Arrays:
-    """Replace rows of the weights by those of a warm start, where they have its shape."""
+    """Replace rows of the weights by rows of a warm start of the same shape."""
     for name, array in weights.items():
         rows, values = (arrays.get(f"{INITIAL}{name}{part}") for part in (":rows", ""))
         if rows is None or values is None:

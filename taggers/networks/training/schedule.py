@@ -14,7 +14,7 @@ from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.training.minibatches import Arrays, Minibatches
 
 #: The least and the most documents of a minibatch whose size depends on their number. Learning
-#: rates are those of the least.
+#: rates are given for the least.
 _MINIBATCH = (16, 64)
 
 #: Called with the number of completed steps and of all steps.
@@ -89,7 +89,7 @@ def train(
     weights : dict of str to ndarray
         Empty if no epoch had a loss.
     training : Training
-        The loss is that of the epoch of these weights, for each document.
+        The loss belongs to the epoch of these weights, for each document.
     """
     options, rng = network.options, np.random.default_rng(random_state)
     schedule = Schedule.from_options(options, documents.expected)
