@@ -92,7 +92,7 @@ class Batch:
     streams : mapping of str to Stream
         Further values of each token besides its word, by name.
     derived : ndarray of bool, shape (D,), or None
-        Which documents are put together from parts of others, so that their words count for no
+        Which documents combine parts of others, so that their words count for no
         patient; None if there are none.
     """
 
@@ -176,7 +176,7 @@ class Batch:
     def with_sorted_vocabulary(self) -> Batch:
         """Return the same documents with the vocabulary in alphabetical order.
 
-        Equal documents then have equal word ids, however the batch was put together.
+        Equal documents then have equal word ids, however the batch was built.
         """
         order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)
         place = np.empty(len(order), np.int32)
@@ -317,7 +317,7 @@ def make_batch(
     labelled : bool
         Whether the documents are completely annotated. If not, all tags are unknown.
     classes : iterable of str
-        Classes to include in the labels in addition to those of the spans.
+        Classes to include in the labels in addition to the classes of the spans.
     problems : Problems, optional
         Collects spans that do not align with tokens. Such a span is widened to all tokens that it
         touches, so that it stays covered; a span that touches no token is dropped.
@@ -397,7 +397,7 @@ def concatenate_streams(streams: Sequence[Stream]) -> Stream:
     parts = []
     for stream in streams:
         numbers = [index.setdefault(value, len(index)) for value in stream.vocabulary]
-        # No value is -1 and so indexes the last entry.
+        # A missing value is -1, which indexes the last entry.
         parts.append(np.array([*numbers, NO_VALUE], np.int32)[stream.values])
     return Stream(tuple(index), np.concatenate(parts))
 
@@ -425,7 +425,7 @@ def _relabelled(batch: Batch, labels: Sequence[str]) -> npt.NDArray[np.int16]:
     if batch.labels == tuple(labels):
         return batch.tags
     position = {label: index for index, label in enumerate(labels)}
-    # Unknown tags are -1 and so index the last entry.
+    # Unknown tags are -1, which indexes the last entry.
     new_tags = np.array([*(position[label] for label in batch.labels), UNKNOWN], np.int16)
     return new_tags[batch.tags]
 
@@ -445,7 +445,7 @@ def distinct(batch: Batch) -> npt.NDArray[np.int64]:
 
 
 def are_among(batch: Batch, others: Sequence[Batch]) -> npt.NDArray[np.bool_]:
-    """Return which documents of a batch are among those of others, shape (D,)."""
+    """Return which documents of a batch also occur in other batches, shape (D,)."""
     if not others:
         return np.zeros(len(batch), bool)
     known = pa.concat_arrays([keys_of(other) for other in others])

@@ -60,8 +60,8 @@ class WordCounts:
         The number of documents, including those without words.
     patients : ndarray of int32, shape (V,), or None
         The number of patients in whose documents each word occurs, up to
-        `corpus.patients.MOST_PATIENTS`; a document whose patient is not known is one
-        of its own. None if patients were not counted.
+        `corpus.patients.MOST_PATIENTS`; a document without a known patient
+        counts as its own patient. None if patients were not counted.
     """
 
     words: pa.LargeStringArray

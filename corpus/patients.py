@@ -1,6 +1,6 @@
-"""The numbers of patients: what is drawn, resampled or held out together.
+"""Numbers of patients, whose documents are drawn, resampled or held out together.
 
-Documents of a patient are alike, so that they are no independent samples.
+Documents of a patient are alike: they are not independent samples.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 
-#: The number of the patient of a derived document, which counts for none.
+#: The patient number of derived documents, which count for no patient.
 NOBODY = -1
 
-#: The patients of a word that are told apart: of more, it is only known that they are as many.
+#: The maximum count of patients of a word: larger counts are stored as this one.
 MOST_PATIENTS = 16
 
 
 def patient_key(group: str | None, name: str) -> str:
     """Return a text that is the same for the documents of a patient and differs between patients.
 
-    A document whose patient is not known is one of its own.
+    A document without a known patient counts as its own patient.
     """
     return f"g{group}" if group else f"d{name}"
 
@@ -75,8 +75,8 @@ class PatientSets:
 
     def __init__(self) -> None:
         self._sizes = np.zeros(1024, np.int8)
-        # Half of the words of notes have one patient, which this holds; of other words it is the
-        # row of their patients.
+        # Half of the words of notes have one patient, which this holds. For other words, it holds
+        # the row of their patients.
         self._places = np.zeros(1024, np.uint32)
         self._sets = np.zeros((1, MOST_PATIENTS), np.uint32)
         self._used = 0

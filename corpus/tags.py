@@ -22,7 +22,7 @@ Indices = npt.NDArray[np.int64]
 #: The kind of problem of spans that begin or end within a token.
 MISALIGNED = "annotations that do not align with tokens"
 
-#: The unknown tag, of a token that is not annotated.
+#: The unknown tag, for tokens that are not annotated.
 UNKNOWN = -1
 
 

@@ -168,7 +168,7 @@ def kernels_of(tagger: Tagger) -> tuple[str, ...]:
 
 
 def trains_in_process(tagger: Tagger) -> bool:
-    """Return whether a tagger trains in a process of its own, so that several can side by side.
+    """Return whether a tagger trains in its own process, so that several can train side by side.
 
     It declares this by the optional attribute ``trains_in_process``. Its `fit` must not depend on
     the thread that calls it.

@@ -186,7 +186,7 @@ class ModelFiles:
         name : str
             The name of the array, without the suffix of its file.
         expected : Expected
-            What the array has to be.
+            The requirements on the array.
         mapped : bool
             Whether the file is mapped into memory.
 
@@ -227,7 +227,7 @@ class ModelFiles:
         return labels
 
     def engine_labels(self) -> tuple[str, ...]:
-        """Return the labels that training has seen, which are some of the labels of the model."""
+        """Return the labels that training has seen, a subset of the labels of the model."""
         labels = self.fields.distinct_texts("engine_labels")
         if not labels or not set(labels) <= set(self.labels()):
             raise self.fields.error("engine_labels", "some of those in labels")
@@ -262,7 +262,7 @@ def verify_model(folder: Path) -> int:
 
 @contextlib.contextmanager
 def errors_of_model(folder: Path, kind: str) -> Iterator[None]:
-    """Raise whatever a damaged or hostile model causes as an error of the input."""
+    """Convert errors that a damaged or hostile model causes to an `InputError`."""
     try:
         yield
     except (OSError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:

@@ -299,7 +299,7 @@ def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
 
 
 def checked_value(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
-    """Return a value of TOML or JSON as the value of a field, if it is one.
+    """Convert a value of TOML or JSON to the value of a field.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The base class of the taggers of this package: what a model is made of, saved, and reveals."""
+"""The base class of the taggers of this package: parts, storage and privacy of models."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ _STREAMS = "expected " + " or ".join(name for name, row in FORMATS.items() if ro
 def _located(
     source: str | Path, format: str | None, options: ReadOptions, labelled: bool
 ) -> tuple[Source, Format]:
-    """Return the files of a source and a format that can read them, if they have what was named."""
+    """Return a source's files and a format that reads them, after checking the options."""
     located = locate(source)
     row = format_named(format or format_of(located))
     if is_standard(source) and not row.is_stream:
@@ -331,7 +331,7 @@ def write_batches(
     format: str | None = None,
     columns: Columns = Columns(),  # noqa: B008 - frozen
 ) -> WriteReport:
-    """Write record batches as `read_batches` returns them to a new file or folder.
+    """Write record batches, such as those from `read_batches`, to a new file or folder.
 
     Parameters
     ----------

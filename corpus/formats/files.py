@@ -127,7 +127,7 @@ def open_text(path: Path, encoding: str, newline: str) -> Iterator[TextIO]:
     Raises
     ------
     InputError
-        If it cannot be opened or read to its end, or is not in this encoding as a whole.
+        If it cannot be opened or read to its end, or any part of it is not in this encoding.
     """
     is_text = True
     with open_source(path) as file:
@@ -145,7 +145,7 @@ def open_text(path: Path, encoding: str, newline: str) -> Iterator[TextIO]:
 def lines_of(path: Path, encoding: str = "utf-8") -> Iterator[str]:
     """Yield the lines of a file with their line feeds.
 
-    Of a line that is longer than `LONGEST_LINE`, only one character more than that is yielded, so
+    A line longer than `LONGEST_LINE` is cut one character after this limit, so
     that the memory needed is bounded; see `corpus.formats.records.checked_line`.
 
     Raises

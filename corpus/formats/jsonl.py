@@ -122,7 +122,7 @@ def _parsed(line: str) -> dict[str, Any]:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; one that has a key twice would lose the first of its values."""
+    """Return an object; reject repeated keys, since a dict keeps only their last value."""
     record = dict(pairs)
     if len(record) < len(pairs):
         raise Unreadable(NOT_JSON, "a key that an object has twice; expected different keys")

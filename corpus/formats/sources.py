@@ -1,4 +1,4 @@
-"""What is read: a file, a folder or a pattern, its format, and the names of its columns."""
+"""Sources of documents: a file, a folder or a pattern, its format, and its columns' names."""
 
 from __future__ import annotations
 

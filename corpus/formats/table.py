@@ -41,7 +41,7 @@ class Format:
         The parts that it keeps in addition to id and text: ``"spans"``, ``"groups"``,
         ``"confidences"``, ``"span confidences"``, ``"other columns"``.
     is_folder : bool
-        Whether it is written as a folder with files for each document, and not as one file.
+        Whether it is written as a folder with files for each document, instead of one file.
     has_encoding : bool
         Whether its files may have other encodings than UTF-8.
     is_stream : bool

@@ -22,7 +22,7 @@ def text_of(codes: Codes) -> str:
 
 
 class CharacterTable:
-    """A table of a value of each character, filled as characters occur.
+    """A table with a value for each character, filled as characters occur.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 numba keeps the code in a folder of the user: one process compiles, and others load. The name of the
 folder has a digest of the source of all kernels, because numba notices changes of a function, but
-not of those that it calls.
+not of the functions that it calls.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _user_cache() -> Path:
 
 
 def _digest_of_sources() -> str:
-    """Return a digest of the modules with kernels and of those beside them, for their constants."""
+    """Return a digest of the modules with kernels, and of modules beside them for constants."""
     digest = hashlib.blake2b(f"{numba.__version__} {np.__version__}".encode(), digest_size=8)
     root = Path(__file__).parents[2]
     paths = (path for package in _PACKAGES for path in sorted((root / package).rglob("*.py")))

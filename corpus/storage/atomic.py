@@ -1,7 +1,7 @@
 """Files and folders on disk: written atomically, private to their owner, and locked.
 
-What is written for a target ``NAME`` is in a staging folder beside it (``.NAME.partial-`` and 16
-hexadecimal digits), and gets its final name when it is complete and on the disk. The process that
+The data of a target ``NAME`` are in a staging folder beside it (``.NAME.partial-`` and 16
+hexadecimal digits), and get their final name when complete and on the disk. The process that
 writes holds a lock in the staging folder. Killed processes leave staging folders without a lock,
 which are removed by the next process that writes anything beside them.
 """

@@ -184,7 +184,7 @@ class Fields:
         return iter(self.values)
 
     def error(self, key: str, expected: str) -> InputError:
-        """Build the error of a value of another type, which it does not show."""
+        """Build the error of a value of another type, without showing the value."""
         return InputError(f"{self._place_of(key)}: expected {expected}")
 
     def _place_of(self, key: str) -> str:

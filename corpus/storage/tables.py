@@ -35,7 +35,7 @@ _ROWS = 1 << 16
 
 _NONE = pa.schema([])
 
-#: What Arrow raises for damaged files beside `OSError` and `ValueError`.
+#: What Arrow raises for damaged files in addition to `OSError` and `ValueError`.
 _DAMAGED = (MemoryError, RuntimeError, LookupError, TypeError)
 
 
@@ -249,7 +249,7 @@ def _described(kind: pa.DataType) -> Any:
 
 
 def _update(digest: blake2b, chunks: Sequence[pa.Array], kind: pa.DataType) -> None:
-    """Add the values of a column to a digest, whatever lies beneath those that are null."""
+    """Add the values of a column to a digest, without what is stored beneath nulls."""
     array = chunks[0] if len(chunks) == 1 else pa.concat_arrays([pa.array([], kind), *chunks])
     if pa.types.is_dictionary(kind):
         array, kind = array.dictionary_decode(), kind.value_type

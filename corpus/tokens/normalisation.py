@@ -191,9 +191,9 @@ def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=1 << 15)  # words repeat
 def _normalised_run(text: str) -> Normalised | None:
-    """Normalise a run of characters; the result is None if it is read as itself."""
+    """Normalise a run of characters; return None if it stays unchanged."""
     places = [place for place, character in enumerate(text) if not is_hidden(character)]
-    # Characters that are read as one other are so before what depends on their neighbours.
+    # Single replacements come before replacements that depend on neighbours.
     plain_or_same = [(reading(text[place]), text[place]) for place in places]
     visible = "".join([plain if len(plain) == 1 else same for plain, same in plain_or_same])
     visible = _RAISED.sub(lambda match: match.group().translate(RAISED), visible)

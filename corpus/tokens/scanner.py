@@ -103,7 +103,7 @@ def _classes() -> CharacterTable:
 def _find_tokens(codes: Array, classes: Array, starts: Array, ends: Array) -> int:
     number = 0
     place = int(np.int64(0))  # a literal would be compiled for as a type of its own
-    # No token has a line end, so that beyond the last character none is looked for.
+    # No token has a line end, so nothing is looked up beyond the last character.
     while place < len(codes):
         if classes[codes[place]] & _GAP:
             place += 1

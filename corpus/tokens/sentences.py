@@ -73,7 +73,7 @@ def _breaks_in_source(text: str, line: Normalised, start: int) -> Iterator[tuple
 
 
 def _continues(tail: str, length: int, following: str) -> bool:
-    """Return whether a sentence that ends with `tail`, and is so long, continues after it."""
+    """Return whether a sentence of this length that ends with `tail` continues after it."""
     if length <= _CONTEXT and _ITEM.fullmatch(tail):
         return True
     if _BEFORE_NUMBER.search(tail) and following.isdigit():

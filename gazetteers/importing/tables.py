@@ -59,7 +59,7 @@ class Table:
         A regular file: its encoding is checked before it is parsed.
     delimiter : str, optional
         One character. The default is the one of `DELIMITERS` with which most of the first rows
-        have as many fields as the header, and among several the one with the most fields.
+        have as many fields as the header, or, if there are several, the one with the most fields.
     encoding : str, optional
         See `find_encoding`.
 
@@ -214,7 +214,7 @@ def _checked_delimiter(delimiter: str) -> str:
 
 
 def _detect_delimiter(text: str, whole: bool) -> str:
-    """Return the delimiter with which the header has several fields, and most rows as many."""
+    """Return the delimiter that gives the header several fields, and most rows as many."""
     fits = {}
     for delimiter in DELIMITERS:
         lengths = [len(row) for row in _parsed(text, delimiter, whole) if _is_row(row)]

@@ -1,4 +1,4 @@
-"""How notes write names of places that lists write in another way: abbreviations and variants.
+"""Spellings of place names that differ between notes and lists: abbreviations and variants.
 
 A Spanish or Catalan abbreviation may stand for several words: ``S.`` for ``san`` and ``santa``,
 ``Av.`` for ``avenida`` and ``avinguda``. Such words are equivalent, and the first of them is

@@ -60,7 +60,7 @@ class ClassifiedMentions:
 
     @property
     def shares(self) -> dict[str, dict[str, float]]:
-        """For each class with mentions, the share of its mentions that is of each kind."""
+        """For each class with mentions, the share of each kind among its mentions."""
         return {
             name: {kind: number / sum(numbers.values()) for kind, number in numbers.items()}
             for name, numbers in self._count(self._occurrences.numbers.tolist()).items()
@@ -109,7 +109,7 @@ def mixture_weights(likelihoods: Floats, counts: Indices) -> Floats:
     """Estimate the weights of the components of a mixture by expectation maximization.
 
     The weights are the mode of their posterior probability under a Dirichlet prior, which counts as
-    one more mention that is of every possible kind to the same degree.
+    one more mention, divided equally among all possible kinds.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ Shares = Mapping[str, Mapping[str, float]]
 class Numbers:
     """Random numbers that replace the numbers of mentions.
 
-    Most digits are digits that numbers of the same length have at this place. A number begins with
-    0 only if the replaced number does.
+    Most digits also occur at this place in numbers of the same length. A number begins with 0
+    only if the replaced number does.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class MentionReplacement:
 
     @property
     def kinds(self) -> Mapping[str, Mapping[str, float]]:
-        """For each class with mentions, the share of its mentions that is of each kind."""
+        """For each class with mentions, the share of each kind among its mentions."""
         return self._mentions.shares
 
     @property

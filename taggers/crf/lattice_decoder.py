@@ -85,7 +85,7 @@ class Decoded:
 
 
 def _spread(values: Floats | None, columns: Sequence[int], number: int) -> Floats | None:
-    """Return an array with more columns, in which these have the values, and others are 0."""
+    """Spread values over these columns of a wider array, whose other columns are 0."""
     if values is None:
         return None
     spread = np.zeros((len(values), number))

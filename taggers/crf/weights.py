@@ -88,7 +88,7 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
     Raises
     ------
     InputError
-        If an array is missing, or is not what it has to be.
+        If an array is missing or invalid.
     """
 
     def read(name: str, expected: Expected) -> npt.NDArray[Any]:

@@ -27,7 +27,7 @@ class BinaryWords(ListedWords):
     ----------
     table : KeyedTable
         The column of the V folded words of the positive dictionary: ``negative``, bool, whether a
-        word is also in the negative dictionary. The patients are those whose notes are the reason.
+        word is also in the negative dictionary. Patients count if their notes are the reason.
     bearers : int
         The least number of bearers of these words in the lists that they are from.
     """

@@ -51,7 +51,7 @@ class WordDivergence(ListedWords):
     table : KeyedTable
         The columns of the V folded words: ``divergence``, float32, of each word, 0 for one that
         does not occur; and ``joins``, bool, whether it only joins the words of a name, and is not a
-        name itself. The patients are those in whose notes a word occurs.
+        name itself. Patients count if a word occurs in their notes.
     cases : ndarray of float64, shape (K,)
         The penalty that is added to the divergence for each capitalization; 0 for the most common
         capitalization of names.

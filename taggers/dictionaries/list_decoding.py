@@ -40,7 +40,7 @@ Classes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
-#: How often what precedes or follows a word was found beside places, and beside other words.
+#: How often each context of a word was found beside places, and beside other words.
 Counts = Mapping[str, tuple[int, int]]
 
 #: Classes of tokens: outside of all names, and of a person; other numbers are classes of places.
@@ -71,7 +71,7 @@ _CERTAIN, _DOUBTFUL = 1.0, 0.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordEvidence:
-    """What is known of T word types.
+    """The properties of T word types.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class ListDecoder:
         return classes[places], begins[places], certainty[places]
 
     def _places(self, certainty: Floats) -> list[_Place]:
-        """Return places that may overlap; write the certainty of words that are no places."""
+        """Return places that may overlap; write the certainty of words that are not places."""
         places = self.places_of_rules()
         certain = self.covered(places)
         first, last, kinds, prior = self.candidates()
@@ -189,7 +189,7 @@ class ListDecoder:
         return [*places, *map(_Place._make, rows), *self.codes(placed)]
 
     def places_of_rules(self) -> list[_Place]:
-        """Return the places that the grammar finds, and phrases that are no names of people."""
+        """Return the places that the grammar finds, and phrases that are not names of people."""
         street, unlisted = map(self._classes.index, (STREET, PLACE))
         places = [
             _Place(match.start(), match.end() - 1, street, _CERTAIN)
@@ -217,7 +217,7 @@ class ListDecoder:
     def candidates(self) -> tuple[Indices, Indices, Classes, Floats]:
         """Return the first and last place, class and prior log-odds of towns and of phrases.
 
-        The phrases are those that may be names of people.
+        Only phrases that may be names of people are included.
         """
         words = np.flatnonzero((self._towns >= 0) & ~self._blocked)
         first, last, kinds = self._phrase_columns(self._unsure)
@@ -322,7 +322,7 @@ class ListDecoder:
             elif text[name.start - 1] == "p":  # prueba de Allen
                 sure[:] = _DOUBTFUL
             classes[name], begins[name.start], certainty[name] = PERSON, True, sure
-        # Other words of the lists are as uncertain as they are close to the threshold.
+        # The closer other words of the lists are to the threshold, the less certain they are.
         limits = np.full(len(classes), threshold)
         limits[1:][classes[:-1] == PERSON] = threshold_after
         limits[:-1][among(people[1:], "N")] = threshold_after

@@ -67,7 +67,7 @@ class ListModel:
     classes: tuple[str, ...]
 
     def evidence(self, types: Sequence[str], thresholds: tuple[float, float]) -> WordEvidence:
-        """Return what the lists and the notes show of word types."""
+        """Return the properties of word types, from the lists and the notes."""
         folded = fold(types)
         hashes, cases = word_hashes(folded), case_numbers(types)
         judged = self.persons.judge_words(types, hashes, cases)
@@ -131,7 +131,7 @@ class ListModel:
         }
 
     def description(self) -> dict[str, Any]:
-        """Return the lists and the parts that are no files, as JSON values."""
+        """Return the lists and the parts that are not files, as JSON values."""
         return {
             "persons": self.persons.description(),
             "places": self.towns.description(),

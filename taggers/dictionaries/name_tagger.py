@@ -47,7 +47,7 @@ class WordModel(Protocol):
         ...
 
     def description(self) -> dict[str, Any]:
-        """Return what the description of the model contains, as JSON values."""
+        """Return the content of the model's description, as JSON values."""
         ...
 
     def files(self) -> dict[str, bytes]:
@@ -64,7 +64,7 @@ class ListedWords(WordModel):
     Parameters
     ----------
     table : KeyedTable
-        The words. The patients are those whose notes show the value of the column `shown`.
+        The words. Patients count if their notes show the value of the column `shown`.
     """
 
     #: The names of the table, and of the column that notes show: 0 for a word of few patients.

@@ -30,8 +30,8 @@ Symbols = npt.NDArray[np.uint8]
 #: and of places after a word such as ``natural de`` in no list.
 STREET, POSTAL_CODE, PLACE = "street", "postal_code", "place"
 
-#: The symbols of the words of a list of cue words, by class. That of a capitalized word is upper
-#: case. The other classes of the list are kinds of places.
+#: The symbols of the words of a list of cue words, by class. Capitalized words have upper-case
+#: symbols. The other classes of the list are kinds of places.
 ROLES = {
     "modifier": "m",  # universitario
     "before": "e",  # en

@@ -1,4 +1,4 @@
-"""Log-odds of towns and countries against surnames, and words that are no names of any."""
+"""Log-odds of towns and countries against surnames, and words that are names of neither."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class TownOdds(ListedWords):
     table : KeyedTable
         The columns of the V folded words: ``odds``, float64, as if they did not occur in lower
         case; ``lower``, float64, what these occurrences take from the log-odds; and ``classes``,
-        int32, the index of the class of each word. The patients are those in whose notes a word
-        occurs in lower case.
+        int32, the index of the class of each word. Patients count if a word occurs in lower
+        case in their notes.
     cases : ndarray of float64, shape (K,)
         The penalty of each capitalization.
     """
@@ -155,7 +155,7 @@ def common_words(notes: NoteWords, most: float) -> KeyedTable:
     Returns
     -------
     KeyedTable
-        Without columns. The patients are the least number of those whose notes show that a word is
+        Without columns. The number of patients is the least number whose notes show that a word is
         common.
     """
     hashes, rows = np.unique(word_hashes(fold(notes.types)), return_inverse=True)

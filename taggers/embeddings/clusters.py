@@ -24,7 +24,7 @@ from taggers.threads import one_thread
 
 Clusters = npt.NDArray[np.int32]
 
-#: Iterations between two reports of progress; each report assigns all clusters again.
+#: Iterations between two reports of progress; each report costs one more assignment of clusters.
 _PASSES = 4
 
 #: The most clusters of a clustering.

@@ -84,7 +84,7 @@ def cluster_files(folder: Path) -> list[tuple[str, Path]]:
 
 @contextmanager
 def errors_of(path: Path, what: str) -> Iterator[None]:
-    """Raise an error of damaged files as an `InputError`: a path holds no such thing."""
+    """Convert errors of damaged files to an `InputError`: the path holds no `what`."""
     try:
         yield
     except InputError as error:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from taggers.base import Progress
 
-#: The steps of training each member in reports of progress, whatever the member counts.
+#: The training steps that are reported for each member, whatever the member itself counts.
 _STEPS = 100
 
 

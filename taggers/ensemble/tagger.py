@@ -91,11 +91,11 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
     ) -> Self:
         """Train the members; see `taggers.base.Tagger.fit`.
 
-        Those that train in a process of their own do so side by side, as many as there are
-        processors, and the others one after the other in the meantime. Each begins with the member
-        of `warm_start` at the same place, if that has the same kind. Every member receives a child
-        of `rng`, so that members with the same options differ if their training is random. Each
-        reports 100 steps, the percentages of its own training.
+        Members with their own processes train side by side, as many as there are processors. The
+        others train one after the other in the meantime. Each begins with the member of
+        `warm_start` at the same place, if its kind is the same. Each receives a child of `rng`, so
+        that members with the same options differ if their training is random. Each reports 100
+        steps, the percentages of its own training.
 
         Raises
         ------

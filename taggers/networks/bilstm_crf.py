@@ -46,7 +46,7 @@ _OF_LABELS = ("scores_", "transitions", "start", "end")
 class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     """A tagger with a bidirectional LSTM and a CRF.
 
-    It is trained in Keras, in a process of its own. Tagging needs neither Keras nor TensorFlow.
+    It is trained in Keras, in a separate process. Tagging needs neither Keras nor TensorFlow.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         return self._learned().traces(words, self._templates())
 
     def _prune(self, pruning: Pruning, whole: Self) -> None:
-        """Make words and values that are removed unknown, as those that training did not see."""
+        """Make removed words and values unknown, like those that training did not see."""
         # The weights of characters and of layers stay as they are.
         inputs = whole._learned()
         check_kept(inputs.patients, pruning, "word")

@@ -52,7 +52,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
     Parameters
     ----------
     boundaries : bool
-        Whether labels have scores of being the first and the last one of a sequence.
+        Whether labels have scores for being first and last in a sequence.
     transitions_initializer : str or keras.Initializer
         The initial transitions.
     **kwargs

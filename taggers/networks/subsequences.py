@@ -11,7 +11,7 @@ from corpus.ragged import offsets_of, ranges_of
 
 Indices = npt.NDArray[np.int64]
 
-#: The share of a sub-sequence that it has in common with the one before and the one after.
+#: The share of a sub-sequence that it has in common with each of its neighbours.
 _OVERLAP = 0.25
 
 #: The token that stands for the border of a document.

@@ -18,7 +18,7 @@ from taggers.privacy.pruning import Pruning
 
 Codes = npt.NDArray[np.int32]
 
-#: The code of what is not known: a word, a character or a value that training did not see.
+#: The code of words, characters and values that training did not see.
 UNKNOWN = 0
 
 _LEAST = 2  # word types or tokens with a value, below which it is not told from unknown ones

@@ -1,4 +1,4 @@
-"""What a network reads of a word and of its context, as arrays.
+"""The inputs of a network for a word and its context, as arrays.
 
 Whatever depends on the word alone is computed once per word type.
 """
@@ -41,7 +41,7 @@ from taggers.privacy.pruning import Pruning
 #: Rows of a table, and the rows of another one with the same meaning.
 Rows = tuple[npt.NDArray[np.integer], npt.NDArray[np.integer]]
 
-#: The characters that are read of a word. Of a longer one, they are its first and its last ones.
+#: The most characters that are read of a word: the first and the last ones of a longer word.
 MAX_CHARACTERS = 24
 
 

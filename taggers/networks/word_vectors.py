@@ -51,7 +51,7 @@ class VectorTable:
     table: KeyedTable
 
     def rows(self, types: Sequence[str]) -> Positions:
-        """Return the rows of words: of the word, or else in lower case, or else `ABSENT`."""
+        """Return the row of each word, or else of its lower case, or else `ABSENT`."""
         normalise = NORMALISATIONS[self.normalisation]
         rows = self.table.rows(word_hashes(normalise(Words(types))))
         missing = np.flatnonzero(rows == ABSENT)

@@ -1,4 +1,4 @@
-"""What the annotators of a model contain of lists and notes, and what is removed from it."""
+"""Content of annotators that comes from lists and notes, and its removal from models."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from taggers.features.templates import Templates
 from taggers.features.words import Words
 from taggers.privacy.pruning import AFFIXES
 
-#: What a value is: nothing of the word, a part of it that other words have, or the whole word.
+#: What a value reveals: nothing, a part of the word that other words share, or the whole word.
 NOTHING, PART, WHOLE = range(3)
 
 #: Features whose values are whole words.
@@ -28,7 +28,7 @@ def traces_of_values(
     templates: Templates,
     known: Callable[[str, Sequence[str]], npt.NDArray[np.bool_]],
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return which words are known as values of their own, and which by parts that all are known.
+    """Return which words are known as whole values, and which have parts that are all known.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ Counts = npt.NDArray[np.int32]
 
 
 def expected_counts(number: int) -> Expected:
-    """Return what an array with the numbers of patients of some values has to be."""
+    """Describe a valid array of patient counts."""
     return Expected("int32", (number,), 0)
 
 

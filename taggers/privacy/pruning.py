@@ -34,9 +34,9 @@ class Pruning:
         The lists whose words are public. Names and phrases of others are removed.
     min_patients : int
         Values that occur in the training documents of fewer patients are removed. A document
-        whose patient is not known counts as one of its own.
+        without a known patient counts as its own patient.
     hash_names : bool
-        Whether to keep only keyed hashes of values, and not their text.
+        Whether to keep only keyed hashes of values, instead of their text.
     keep : frozenset of str
         Parts of `KEPT_PARTS` that are kept as they are, because their words are public.
     key : int
@@ -97,7 +97,7 @@ class Pruning:
         return keyed(hashes, self.key), self.key
 
     def known(self, patients: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Return what a pruned model may know of the numbers of patients: they are enough."""
+        """Return the numbers of patients as a pruned model may know them: up to the minimum."""
         return np.minimum(patients, np.int32(self.min_patients))
 
 
@@ -115,7 +115,7 @@ class PrunableTagger(Tagger, Protocol):
         Raises
         ------
         InputError
-            If the model does not contain what that takes.
+            If the model lacks what pruning needs.
         """
         ...
 
@@ -129,7 +129,7 @@ class PrunableTagger(Tagger, Protocol):
         words : sequence of str
             Words as written.
         lists : PublicLists
-            Words of these lists are no trace in a model that has a list as a whole.
+            Words of a list are no trace in a model that contains the whole list.
 
         Returns
         -------

@@ -1,8 +1,8 @@
-"""Public lists within a model: what is in them was not learned from notes.
+"""Public lists within a model: their words were not learned from notes.
 
-A word of a public list tells nothing of a patient only if the model has the whole list: of a list
-of names that were found in notes, each name that is in a census too was still found in notes. What
-a model has of a list that is not wholly within it is therefore not public.
+A word of a public list tells nothing about a patient only if the model has the whole list. If names
+were found in notes, even the names that are also in a census were found in notes. Words of a list
+that a model contains only in part are therefore not public.
 """
 
 from __future__ import annotations

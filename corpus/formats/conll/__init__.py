@@ -1,11 +1,11 @@
-"""CoNLL columns: a token and its tag a line, and a blank line after each sentence.
+"""CoNLL columns: one token and its tag per line, and a blank line after each sentence.
 
-A sentence is a document, with the file and the line of its first token as its id and its tokens,
-joined by spaces, as its text. Comments (lines that begin with ``# ``) say more: after ``# id =``
+Each sentence is a document. Its id is the file and the line of its first token; its text is its
+tokens, joined by spaces. Comments (lines that begin with ``# ``) change this: after ``# id =``
 (or ``# newdoc id =``) all sentences up to the next one are one document, ``# text =`` is the text
 of the sentences after it, and ``# offsets =`` where each token is in it. Lines with
-``-DOCSTART-`` only separate. What `corpus.formats.conll.writing` writes has all of these comments,
-and is read again to the character.
+``-DOCSTART-`` only separate. `corpus.formats.conll.writing` writes all of these comments, so that
+its files are read back exactly.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     Raises
     ------
     InputError
-        If a file is in another encoding, has other columns than were asked for, or its tags are of
-        no one scheme.
+        If a file is in another encoding, has other columns than were asked for, or its tags
+        follow no single scheme.
     """
     records = islice(_records(source, options), options.start, None)
     return parsed_records(records, partial(_document, problems), problems)
@@ -104,7 +104,7 @@ _Record = tuple[_Layout, str, list[_Sentence]]
 
 
 def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Record]]:
-    """Yield where each document begins, and what it is made of."""
+    """Yield where each document begins, and its parts."""
     for path in files_of(source, "conll"):
         layout = _layout_of(path, options)
         where, name = shown(path), name_within(path, source.root)
@@ -189,7 +189,7 @@ def _sentences(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[_S
 
 
 def _documents_of_sentences(sentences: Iterator[_Sentence]) -> Iterator[list[_Sentence]]:
-    """Yield the sentences of each document: those after an id, or one alone."""
+    """Yield the sentences of each document: all sentences after an id, or a single one."""
     document: list[_Sentence] = []
     for sentence in sentences:
         if not sentence.lines and not sentence.comments.keys() & {"id", "text"}:
@@ -294,7 +294,7 @@ def _given(comment: str) -> list[tuple[int, int]]:
 
 
 def _located(text: str, tokens: list[str]) -> list[tuple[int, int]]:
-    """Find tokens in a text, one after the other; one that is not there has no place."""
+    """Find tokens in a text, one after the other; a missing token has no place."""
     offsets, place = [], 0
     for token in tokens:
         start = text.find(token, place)

@@ -1,7 +1,7 @@
 """Tagging schemes of CoNLL files: IOB1, BIO (IOB2) and BIOES, detected and checked.
 
 In BIO every entity begins with ``B-``. In IOB1 it begins with ``I-``, and with ``B-`` only where it
-follows another one of its class at once. In BIOES its last token is ``E-``, and one token alone
+directly follows another entity of its class. In BIOES its last token is ``E-``, and one token alone
 ``S-``; BILOU writes ``L-`` and ``U-`` instead.
 """
 
@@ -24,7 +24,7 @@ _PREFIXES = {"L": "E", "U": "S"}
 
 
 def parsed_tag(text: str) -> Tag | None:
-    """Return the prefix and class of a tag; None if it is not one."""
+    """Return the prefix and class of a tag; None if it is no tag."""
     if text == "O":
         return OUTSIDE
     match = _TAG.fullmatch(text)

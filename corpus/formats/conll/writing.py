@@ -1,4 +1,4 @@
-"""Writing CoNLL columns, with comments from which documents are read again to the character."""
+"""Writing of CoNLL columns, with comments that let documents be read back exactly."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LABEL = re.compile(r"\S+")
 
 
 def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
-    """Write a token and its BIO tag a line, with this project's tokens.
+    """Write one token and its BIO tag per line, with this project's tokens.
 
-    A span that does not align with tokens is widened to those that it touches; one that has none
-    of its own is left out. The report counts both.
+    A span that does not align with tokens is widened to the tokens that it touches. A span without
+    a token of its own is left out. The report counts both.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Checks of columns as sources hold them: whole arrays first, single rows only where these fail."""
+"""Checks of the columns of sources: whole arrays first, single rows only where arrays fail."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class FlatSpans:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some rows of a source as they stand.
+    """Some unchecked rows of a source.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Part:
 
 
 def check_names(names: list[str], file: str, columns: Columns) -> None:
-    """Check that a file has the columns of documents, each once.
+    """Check that a file has each column of documents exactly once.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def check_names(names: list[str], file: str, columns: Columns) -> None:
 def checked_batches(
     part: Part, where: Callable[[int], str], problems: Problems
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the documents of a part of a source, as one batch or, before an error, less.
+    """Yield the documents of a part of a source: one batch, or fewer rows before an error.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def checked_batches(
 def _fixed(
     part: Part, schema: pa.Schema, problems: Problems, where: str, row: int
 ) -> pa.RecordBatch:
-    """Return a single row as a batch of its own, and report all that is wrong with it."""
+    """Return a single row as a batch, and report all of its problems."""
     if part.broken[row]:
         raise Unreadable(NOT_WHOLE, "expected whole numbers")
     places = slice(*part.spans.offsets[row : row + 2].tolist())
@@ -214,7 +214,7 @@ def _assembled(part: Part) -> pa.RecordBatch:
 
 
 def _offsets(values: pa.Array[Any]) -> npt.NDArray[np.int64]:
-    """Return offsets as signed integers; null ones, and ones too large for that, are negative."""
+    """Return offsets as signed integers; null and too large offsets become negative."""
     signed = values.cast(pa.int64(), safe=False).fill_null(-1)
     return np.asarray(signed.to_numpy(zero_copy_only=False))
 
@@ -234,7 +234,7 @@ def _with_spans_in_order(part: Part) -> Part:
 
 
 def _sound(part: Part) -> _Mask:
-    """Return which rows are documents as they stand."""
+    """Return which rows are valid documents without changes."""
     spans = part.spans
     sound = ~part.broken & _encoded(part.ids) & _encoded(part.texts) & _encoded(part.groups)
     sound &= np.asarray(part.ids.is_valid()) & np.asarray(part.texts.is_valid())

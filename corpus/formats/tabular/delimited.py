@@ -1,7 +1,7 @@
-"""CSV and TSV with named columns: a document a row, its annotations as in JSON lines.
+"""CSV and TSV with named columns: one document per row, with annotations as in JSON lines.
 
 A file ending in ``.tsv`` has tabs between columns, any other one commas. Values are quoted where
-needed. An empty value is none, but for the text, which is then empty. Other columns are carried
+needed. An empty value counts as missing, but an empty text is kept. Other columns are carried
 along as text.
 """
 
@@ -70,7 +70,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[R
 
 
 def other_columns(source: Source, options: ReadOptions) -> Mapping[str, pa.DataType]:
-    """Return the columns of all files that do not belong to documents, and their types."""
+    """Return the additional columns of all files, and their types."""
     taken = {*SCHEMA.names, *astuple(options.columns)}
     names: dict[str, pa.DataType] = {}
     for path in files_of(source, "csv"):
@@ -220,7 +220,7 @@ def write(
     columns: Columns,
     report: WriteReport,
 ) -> None:
-    """Write a header, and a document a row."""
+    """Write a header, then one document per row."""
     others = list(others_of(schema))
     with new_text_file(target) as file:
         writer = csv.writer(cast(Any, _LineFeeds(file)), delimiter=_delimiter_of(target))
@@ -237,7 +237,7 @@ def write(
 
 
 def _as_text(value: object) -> str:
-    """Return a value that has parts as JSON, and another one as text."""
+    """Return a nested value as JSON, and any other value as text."""
     value = storable(value)
     if isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""Parquet: a document a row, read and written in parts of bounded size."""
+"""Parquet: one document per row, read and written in parts of bounded size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from corpus.storage.atomic import new_file
 #: Bytes of a column that are read from the file at once.
 _BUFFER = 1 << 20
 
-#: Whole numbers up to this have a floating-point number of their own.
+#: Whole numbers up to this one are exact as floating-point numbers.
 _MOST_EXACT = 1 << 53
 
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())])
@@ -79,7 +79,7 @@ def count(source: Source) -> int:
 
 
 def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType]:
-    """Return the columns of all files that do not belong to documents, with a common type."""
+    """Return the additional columns of all files, with a type for all files."""
     others: dict[str, pa.DataType] = {}
     for path in files:
         with _opened(path) as file:
@@ -145,7 +145,7 @@ class _Reader:
         return f"{self._shown}, row {first + row}"
 
     def _with_ids(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
-        """Add ids where there is no column of them."""
+        """Add ids if there is no column of ids."""
         if self._columns.id in batch.schema.names:
             return batch
         numbers = pa.array(np.arange(first, first + len(batch))).cast(pa.large_string())
@@ -199,7 +199,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _is_name(kind: pa.DataType) -> bool:
     if isinstance(kind, pa.DictionaryType):
         return _is_name(kind.value_type)
-    # pandas makes floating-point numbers of integers with a null among them.
+    # pandas converts integers with nulls to floating-point numbers.
     return _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
@@ -267,7 +267,7 @@ def _strings(column: pa.Array[Any]) -> pa.Array[Any]:
 
 
 def _names(column: pa.Array[Any]) -> tuple[pa.Array[Any], Any]:
-    """Return ids or groups as strings, and which of them are no whole numbers."""
+    """Return ids or groups as strings, and which of them are not whole numbers."""
     column = _decoded(column)
     odd = np.zeros(len(column), bool)
     if pa.types.is_floating(column.type):
@@ -293,7 +293,7 @@ def write(
     columns: Columns,
     report: WriteReport,
 ) -> None:
-    """Write a document a row, in row groups of bounded size."""
+    """Write one document per row, in row groups of bounded size."""
     stored = _stored_schema(schema, columns)
     with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
         for batch in regrouped(batches):

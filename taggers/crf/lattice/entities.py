@@ -206,7 +206,7 @@ def _end(
     transition: Array,
     sums: Array,
 ) -> None:
-    """Multiply the sums by those over all continuations that end the entity."""
+    """Multiply the sums by the sums over all continuations that end the entity."""
     # `successors` is `emission * beta / scale`. At the end of a document, the factor is 1.
     for span in range(len(rows)):
         row = rows[span]

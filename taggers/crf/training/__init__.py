@@ -1,1 +1,1 @@
-"""Training a CRF: what the documents say, the likelihood of weights, and L-BFGS."""
+"""Training a CRF: observed counts, the likelihood of weights, and L-BFGS."""

@@ -79,7 +79,7 @@ class Likelihood:
         """Estimate the diagonal of the Hessian at the weights x, shape (K + L * L,).
 
         The estimate of a state weight is the variance of the count of its pair of value and label,
-        with tokens taken as independent. That of a transition is the smaller variance of its two
+        with tokens taken as independent. A transition has the smaller variance of its two
         labels. Since the weights of a token are correlated, the variances are damped by a power.
         """
         training = self._training

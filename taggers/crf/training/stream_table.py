@@ -85,7 +85,7 @@ class JointColumns:
 
 
 def columns_of(training: TrainingSet) -> list[Column]:
-    """Return the columns of the streams of a training set, those with the fewest values first."""
+    """Return the columns of a training set's streams, by ascending number of values."""
     columns = [
         Column(_shifted(stream.values, training.documents, offset), stream.codes, offset)
         for stream in training.streams

@@ -113,7 +113,7 @@ def _train_by_word_type(
             likelihood,
             np.zeros(likelihood.size) if initial is None else initial,
             curvature=likelihood.curvature,
-            # At zero weights, the curvature is a poor guide to that near the optimum.
+            # The curvature at zero weights is a poor guide to the curvature near the optimum.
             scaled=initial is not None,
             l1=options.c1,
             most=options.max_iterations,

@@ -1,1 +1,1 @@
-"""Training of networks in Keras, in a process of its own."""
+"""Training of networks in Keras, in a separate process."""

@@ -33,7 +33,7 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
     units : int
         The units of each direction, U.
     packed : bool, optional
-        Whether `taggers.networks.lstm` runs the LSTM, and not Keras. Default: with TensorFlow,
+        Whether `taggers.networks.lstm` runs the LSTM, instead of Keras. Default: with TensorFlow,
         where there is no GPU.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Training of a network in a process of its own: Keras and TensorFlow keep memory of every model.
+"""Training of a network in a separate process: Keras and TensorFlow keep memory of every model.
 
 The process is run as ``python -m taggers.networks.training.process``. It reads the documents from
 standard input, and writes its progress and the weights to standard output. It ends with the process
