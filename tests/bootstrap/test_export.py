@@ -1,4 +1,4 @@
-"""What a stranger finds in a model of each kind, before and after it is exported."""
+"""What an attacker finds in a model of each kind, before and after it is exported."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_rare_name_is_nowhere_in_an_export_and_the_others_are_found(
 def test_an_audit_confirms_what_is_in_a_model(
     name: str, models: Callable[[str], Path], options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """The lists of the stranger are those that the model has; what is in them only is no trace."""
+    """The lists of the attacker are those that the model has; what is in them only is no trace."""
     model = models(name)
     export_model(model, tmp_path / "out", pruning=Pruning.from_choices(3), gold=[])
     names = gazetteer((RARE, TWO, COMMON, ABSENT, "vive"), tmp_path / "names.parquet")
@@ -228,7 +228,7 @@ def test_an_audit_confirms_what_is_in_a_model(
 def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
     name: str, models: Callable[[str], Path], train: Batch, tmp_path: Path
 ) -> None:
-    """The key is in the model: the audit uses it as a stranger does."""
+    """The key is in the model: the audit uses it as an attacker does."""
     for target in ("one", "two"):
         pruning = Pruning.from_choices(2, hash_names=True)
         export_model(models(name), tmp_path / target, pruning=pruning, gold=[])
