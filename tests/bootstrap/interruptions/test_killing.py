@@ -322,8 +322,8 @@ def test_an_experiment_killed_at_every_step_on_disk_ends_as_if_left_alone(
     for name in names[:-1]:
         after = contents(tmp_path / name)
         different = {path for path in {*alone, *after} if alone.get(path) != after.get(path)}
-        # The first two name the folder of the experiment, the others the seconds of its runs.
+        # The first three name the folder of the experiment, the others the seconds of its runs.
         assert {Path(path).name for path in different} <= {
-            *("config.toml", "data.parquet", "runs.csv", "variants.csv"),
+            *("config.toml", "experiment.toml", "data.parquet", "runs.csv", "variants.csv"),
         }
         assert alone.keys() == after.keys()
