@@ -308,6 +308,7 @@ def clustered(
     return config, copied
 
 
+@pytest.mark.slow
 def test_a_run_looks_at_clusters_and_needs_them_no_more_when_it_is_done(
     clustered: tuple[Path, Path], tmp_path: Path, command: Command
 ) -> None:

@@ -129,6 +129,7 @@ def with_lists(gazetteers: str) -> str:
     return f'{lists}\n[select]\nstrategy = "agreement_with_lists"\n'
 
 
+@pytest.mark.slow
 def test_the_tagger_of_lists_is_built_once_and_continues_with_the_run(
     tmp_path: Path,
     make_project: Callable[..., Path],

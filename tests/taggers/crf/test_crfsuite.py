@@ -71,7 +71,7 @@ class Reference(NamedTuple):
     x: np.ndarray
 
 
-@pytest.fixture(scope="module", params=OPTIONS)
+@pytest.fixture(scope="module", params=["streams", pytest.param("words", marks=pytest.mark.slow)])
 def reference(request: pytest.FixtureRequest, train: Batch) -> Reference:
     options = OPTIONS[request.param]
     tagger = CRFTagger(options).fit(train, rng=np.random.default_rng(0))
