@@ -95,9 +95,10 @@ class TaggingComparison:
         CRFTagger(self.options).fit(train, rng=rng).save(folder)
         self.folder = folder
         self.trained = prepared_set(train, self.options)
-        model, _ = crfsuite_model(self.trained, self.options, self.options.templates())
+        # python-crfsuite reads the bytes of the model as long as it tags.
+        self.model, _ = crfsuite_model(self.trained, self.options, self.options.templates())
         self.crfsuite = pycrfsuite.Tagger()
-        self.crfsuite.open_inmemory(model)
+        self.crfsuite.open_inmemory(self.model)
         self.notes = with_novel_words(sampled(lines, number, rng), rng)
         self.batch = make_batch(self.notes, labelled=True)
         self.few = make_batch(self.notes[:2000], labelled=True)
