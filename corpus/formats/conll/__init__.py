@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
 from corpus.document import Document, Span
@@ -271,8 +271,12 @@ def _rows_of(sentence: _Sentence, layout: _Layout) -> list[tuple[str, Tag]]:
 def _placed(tokens: list[str], comments: dict[str, str]) -> tuple[str, list[tuple[int, int]]]:
     """Return the text of tokens, and the offsets of each, in order."""
     if "text" not in comments:
-        text = " ".join(tokens)
-        return text, _located(text, tokens)
+        # Without a search, which would find a token of spaces in the gap before it.
+        starts = accumulate((len(token) + 1 for token in tokens), initial=0)
+        offsets = [
+            (start, start + len(token)) for token, start in zip(tokens, starts, strict=False)
+        ]
+        return " ".join(tokens), offsets
     for text in (_value(comments["text"]), comments["text"]):  # whose quotation marks may be text
         given = comments.get("offsets")
         offsets = _located(text, tokens) if given is None else _given(given)

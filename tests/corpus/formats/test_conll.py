@@ -113,6 +113,12 @@ def test_a_number_sign_may_be_a_token(path: Path) -> None:
     assert documents(path) == [Document("notes.conll:1", "Sala # 3", (Span(7, 8, "ROOM"),))]
 
 
+def test_a_token_of_spaces_is_where_it_is_joined(path: Path) -> None:
+    path.write_text("a\tO\n \tB-X\nb\tO\n")
+    (document,) = documents(path)
+    assert (document.text, document.spans) == ("a   b", (Span(2, 3, "X"),))
+
+
 def test_offsets_say_where_tokens_are(path: Path) -> None:
     path.write_text("# text = na na\n# offsets = 3-5\nna\tB-X\n")
     assert documents(path)[0].spans == (Span(3, 5, "X"),)
