@@ -120,10 +120,6 @@ def load(path: str | Path, *, jobs: int = 1) -> Model:
     jobs : int
         Number of processes that tag.
 
-    Returns
-    -------
-    Model
-
     Raises
     ------
     InputError

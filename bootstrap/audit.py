@@ -193,10 +193,6 @@ def audit(
         Annotated documents to score the models on; by default, the validation documents of the
         first model that is a run.
 
-    Returns
-    -------
-    Audit
-
     Raises
     ------
     InputError

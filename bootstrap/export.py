@@ -60,10 +60,6 @@ def export_model(
         Annotated documents to score the model on before and after; None reads the validation
         documents of a run.
 
-    Returns
-    -------
-    Exported
-
     Raises
     ------
     InputError

@@ -40,10 +40,6 @@ def read_corpus(
     format, columns, problems, start, labelled, encoding
         As in `corpus.formats.read`.
 
-    Returns
-    -------
-    iterator of Document
-
     Raises
     ------
     InputError

@@ -266,10 +266,6 @@ def count_words(
         and 64 more per word of several patients.
     progress : callable, optional
         Called with the number of documents counted so far.
-
-    Returns
-    -------
-    WordCounts
     """
     counter = WordCounter(with_patients=True)
     keys: deque[str] = deque()

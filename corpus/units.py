@@ -77,10 +77,6 @@ def join_spans(pieces: Iterable[tuple[int, Sequence[Span]]]) -> tuple[Span, ...]
     ----------
     pieces : iterable of (int, sequence of Span)
         The offset of each unit in the source, and the spans in it.
-
-    Returns
-    -------
-    tuple of Span
     """
     return tuple(
         Span(span.start + offset, span.end + offset, span.label)

@@ -22,11 +22,6 @@ _CONTEXTUAL = 0xFFFFFFFF
 def fold(texts: Sequence[str]) -> list[str]:
     """Convert texts to lower case without accents; the letters ñ and ç are kept.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Words or terms.
-
     Returns
     -------
     list of str

@@ -31,17 +31,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ClassSize:
-    """The size of a class of a gazetteer.
-
-    Parameters
-    ----------
-    name : str
-        The name of the class.
-    terms : int
-        The number of terms.
-    count : int
-        The sum of their counts.
-    """
+    """The size of a class of a gazetteer."""
 
     name: str
     terms: int

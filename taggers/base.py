@@ -138,10 +138,6 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
     ----------
     taggings : sequence of Tagging
         At least one, all with the same detail.
-
-    Returns
-    -------
-    Tagging
     """
 
     def concatenated(parts: Iterable[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
@@ -264,10 +260,6 @@ class Tagger(Protocol):
             ``entity_probabilities``.
         progress : callable, optional
             Called with the number of tagged documents and the number of all documents.
-
-        Returns
-        -------
-        Tagging
 
         Raises
         ------

@@ -65,10 +65,6 @@ def estimate_cost(seed: Batch, gold: Batch, options: ActiveOptions) -> RoundCost
         The documents from which rounds are chosen. A random sample of them is tagged.
     options : ActiveOptions
         ``[active]`` of a configuration.
-
-    Returns
-    -------
-    RoundCost
     """
     candidates = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
     left = max(min(options.budget - len(seed), len(candidates)), 0)

@@ -50,13 +50,7 @@ class Oracle(Protocol):
 
 
 class GoldOracle:
-    """An oracle that knows the gold annotations, for simulations.
-
-    Parameters
-    ----------
-    gold : Batch
-        Tagged documents.
-    """
+    """An oracle that knows the gold annotations, for simulations."""
 
     def __init__(self, gold: Batch) -> None:
         self._gold = gold

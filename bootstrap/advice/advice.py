@@ -99,10 +99,6 @@ def advise(
     annotated : sequence of Batch
         Documents that have been annotated in addition to the seed.
 
-    Returns
-    -------
-    Advice
-
     Raises
     ------
     InputError

@@ -118,13 +118,6 @@ class EntityRecall:
 def listed_recall(recall: EntityRecall, options: TaggerOptions) -> list[ListedRecall]:
     """Measure whether entities that the gazetteers of a tagger contain are found more often.
 
-    Parameters
-    ----------
-    recall : EntityRecall
-        The entities of validation documents.
-    options : TaggerOptions
-        The options of the tagger.
-
     Returns
     -------
     list of ListedRecall

@@ -25,11 +25,6 @@ from taggers.options import Coverage
 def prepare(configuration: Configuration) -> tuple[Notes, list[str]]:
     """Read the documents of a run and check its settings against them.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        The settings of the run.
-
     Returns
     -------
     tuple of (Notes, list of str)

@@ -204,10 +204,6 @@ def compare(samples: Mapping[str, Batch]) -> Representativeness:
     samples : mapping of str to Batch
         Tagged documents of ``"seed"`` and ``"validation"``, and documents of ``"unlabeled"``.
         Missing splits are not compared.
-
-    Returns
-    -------
-    Representativeness
     """
     seed, validation, pool = (samples.get(name) for name in ("seed", "validation", "unlabeled"))
 

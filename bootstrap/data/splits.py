@@ -156,10 +156,6 @@ def read_labelled(
     classes : sequence of str
         The classes of an initial model, which the seed has in addition to its own.
 
-    Returns
-    -------
-    LabelledNotes
-
     Raises
     ------
     InputError

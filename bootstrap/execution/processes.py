@@ -93,13 +93,7 @@ class SerialExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Applies functions in processes of this machine.
-
-    Parameters
-    ----------
-    jobs : int
-        Number of processes.
-    """
+    """Applies functions in processes of this machine."""
 
     shares_memory = False
 

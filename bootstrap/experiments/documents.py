@@ -106,15 +106,6 @@ class DocumentFiles:
     """Writes the documents of runs into the folder of an experiment.
 
     A file that exists is not written again: the same plan and documents result in the same files.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder for them.
-    plan : Plan
-        The plan of the experiment.
-    splits : sequence of Split
-        The documents of its splits.
     """
 
     def __init__(self, folder: Path, plan: Plan, splits: Sequence[Split]) -> None:

@@ -164,13 +164,6 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
     Variants, random states and points of the grid may be added to an experiment, or removed from
     it. The plan is not written: see `ExperimentFolder.save_plan`.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    plan : Plan
-        The plan.
-
     Yields
     ------
     ExperimentFolder

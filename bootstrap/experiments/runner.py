@@ -101,13 +101,6 @@ class Schedule:
 def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
     """Write the documents of the runs of an experiment, and build their configurations.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    experiment : ExperimentFolder
-        From `bootstrap.experiments.folder.opened_experiment`.
-
     Raises
     ------
     InputError

@@ -41,11 +41,6 @@ def estimate_scores(counts: DocumentCounts) -> dict[str, ScoreEstimates]:
     Documents of a patient are drawn together. The interval of a score leaves out samples in which
     it is undefined, such as recall without gold entities.
 
-    Parameters
-    ----------
-    counts : DocumentCounts
-        The counts in each document.
-
     Returns
     -------
     dict of str to ScoreEstimates

@@ -258,15 +258,7 @@ class DocumentCounts:
 
 
 def errors_table(errors: Sequence[EntityError], ids: Sequence[str]) -> pa.Table:
-    """Return a table with a row for each error; the absent entity of an error is null.
-
-    Parameters
-    ----------
-    errors : sequence of EntityError
-        The errors.
-    ids : sequence of str
-        The ids of all documents.
-    """
+    """Return a table with a row for each error; the absent entity of an error is null."""
     return pa.Table.from_pylist(
         [
             {

@@ -61,10 +61,6 @@ def content_of(
         ``O``, ``B-`` and ``I-`` labels.
     classes : sequence of str
         The C classes to count; entities of other classes are ignored.
-
-    Returns
-    -------
-    Content
     """
     entities = find_entities(tags, batch.document_offsets, labels)
     column = np.array(
@@ -221,10 +217,6 @@ def configured_reference(
     tokens : float
         Mean number of tokens of a document. The sampling error assumes that numbers of entities
         have a Poisson distribution and their lengths a geometric one.
-
-    Returns
-    -------
-    Reference
     """
     classes = tuple(sorted(per_token))
     rates = np.array([per_token[name] for name in classes])

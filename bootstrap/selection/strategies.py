@@ -338,10 +338,6 @@ def portfolio(
         The capabilities of the tagger. "auto" leaves out strategies that need others.
     lists : bool
         Whether there is a tagger of lists; without one, "auto" leaves out strategies that need it.
-
-    Returns
-    -------
-    list of Strategy
     """
     if options.strategy != AUTO:
         return [strategy_for(options, reference)]
@@ -375,10 +371,6 @@ def strategy_for(options: SelectOptions, reference: Reference | None) -> Strateg
     reference : Reference or None
         The proportions to keep; required with ``options.proportions``.
 
-    Returns
-    -------
-    Strategy
-
     Raises
     ------
     ValueError
@@ -404,10 +396,6 @@ def initial_strategy_for(
         The other options of selection; documents are selected as a whole.
     reference : Reference or None
         The proportions to keep.
-
-    Returns
-    -------
-    Strategy
     """
     return strategy_for(
         replace(

@@ -70,11 +70,6 @@ def table_bytes(table: pa.Table) -> bytes:
 def read_table(path: Path) -> pa.Table:
     """Read a Parquet file within a budget, and compare its content with its digest, if it has one.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
     Returns
     -------
     pyarrow.Table

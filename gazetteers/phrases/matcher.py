@@ -93,11 +93,6 @@ class PhraseMatcher:
     def match(self, batch: Batch) -> Stream:
         """Return the phrase that each token belongs to.
 
-        Parameters
-        ----------
-        batch : Batch
-            The documents.
-
         Returns
         -------
         Stream
@@ -124,13 +119,7 @@ class PhraseMatcher:
 
 
 def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
-    """Return whether each token belongs to a phrase of `BLOCKED`.
-
-    Parameters
-    ----------
-    stream : Stream
-        The result of `PhraseMatcher.match`.
-    """
+    """Return whether each token belongs to a phrase of `BLOCKED`."""
     kinds = [value[2:] == BLOCKED for value in stream.vocabulary]
     return np.array([*kinds, False])[stream.values]
 

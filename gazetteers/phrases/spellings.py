@@ -120,11 +120,6 @@ _PLAIN = re.compile(r"(?! )(?:[^\W\d_]| (?! |$))*")
 def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the variants of each term of a list in notes, except abbreviations.
 
-    Parameters
-    ----------
-    terms : sequence of str
-        Terms of any case.
-
     Returns
     -------
     list of tuple of str

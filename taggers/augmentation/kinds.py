@@ -37,11 +37,6 @@ class Numbers:
 
     Most digits also occur at this place in numbers of the same length. A number begins with 0
     only if the replaced number does.
-
-    Parameters
-    ----------
-    mentions : iterable of str
-        Mentions of one class.
     """
 
     def __init__(self, mentions: Iterable[str]) -> None:

@@ -93,11 +93,6 @@ class MentionReplacement:
 
         Documents with unknown tags are not copied.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            The source of randomness.
-
         Returns
         -------
         Batch

@@ -47,11 +47,6 @@ class TermLists:
     def shares(self, terms: Sequence[str]) -> dict[str, dict[str, float]]:
         """Return the probability of terms in each of their classes.
 
-        Parameters
-        ----------
-        terms : sequence of str
-            Folded terms.
-
         Returns
         -------
         dict of str to dict of str to float

@@ -159,10 +159,6 @@ class ScoreDecoder:
             What to compute in addition to the best sequences; see `taggers.base.Detail`.
         progress : callable, optional
             Called with the number of documents done and of all documents.
-
-        Returns
-        -------
-        Decoded
         """
         number = len(documents) - 1
         tokens = int(documents[-1])
@@ -239,10 +235,6 @@ def word_scores(
         The streams of tokens, in addition to their words.
     begin, end : int
         Rows of the positions before and after a document.
-
-    Returns
-    -------
-    callable
     """
 
     def score(packing: lattice.Packing, scores: lattice.Reals) -> None:

@@ -181,11 +181,6 @@ class ListTagger(NameTagger[ListOptions, ListModel]):
     phrases of gazetteers, words after a kind of place (``calle``, ``hospital``) with house numbers,
     towns and countries whose context supports them, and postal codes; see
     `taggers.dictionaries.list_decoding`.
-
-    Parameters
-    ----------
-    options : ListOptions
-        Lists and thresholds.
     """
 
     kind: ClassVar[str] = "lists"

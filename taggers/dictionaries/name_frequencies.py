@@ -49,10 +49,6 @@ def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies
     classes : sequence of str
         The classes to use; all by default.
 
-    Returns
-    -------
-    Frequencies
-
     Raises
     ------
     InputError

@@ -113,11 +113,6 @@ class ListedWords(WordModel):
 class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
     """Base class of taggers that tag names by a model of words.
 
-    Parameters
-    ----------
-    options : NameOptions
-        Dictionaries and thresholds.
-
     Attributes
     ----------
     labels : tuple of str

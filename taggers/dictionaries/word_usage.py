@@ -136,10 +136,6 @@ def words_of_notes(train: Batch, counts: str) -> NoteWords:
     counts : str
         The path of a file that ``bootstrap count`` wrote; may be empty.
 
-    Returns
-    -------
-    NoteWords
-
     Raises
     ------
     InputError

@@ -124,17 +124,7 @@ def write_description(
 
 
 def write_vectors(path: Path, dimension: int, pieces: Iterable[Floats]) -> None:
-    """Write vectors in NumPy's format, in one pass and without their number in advance.
-
-    Parameters
-    ----------
-    path : Path
-        The file to create.
-    dimension : int
-        Dimension of the vectors, N.
-    pieces : iterable of ndarray, each of shape (words, N)
-        The vectors of consecutive words.
-    """
+    """Write vectors in NumPy's format, in one pass and without their number in advance."""
     total, number = np.zeros(dimension), 0
     with open_anew(path) as file:
         file.seek(_HEADER + FIRST * dimension * 4)

@@ -56,11 +56,6 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
     mean of the members' marginals, and the tags of a document are the most probable well-formed
     sequence if the labels of tokens are independent with these probabilities.
 
-    Parameters
-    ----------
-    options : EnsembleOptions, optional
-        The members; defaults if omitted.
-
     Attributes
     ----------
     labels : tuple of str

@@ -104,10 +104,6 @@ class FeatureOptions(TaggerOptions, ABC):
             The available clusterings, as features.
         names : mapping of str to Feature, optional
             The frequencies of words among names, as features.
-
-        Returns
-        -------
-        Templates
         """
 
     def files(self) -> Mapping[str, Sequence[Path]]:

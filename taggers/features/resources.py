@@ -27,15 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resources:
-    """Lexical resources from which features of words are computed.
-
-    Parameters
-    ----------
-    clusters : WordClusters, optional
-        Clusterings of words.
-    names : NameFrequencies, optional
-        Frequencies of words among names.
-    """
+    """Lexical resources from which features of words are computed."""
 
     clusters: WordClusters | None = None
     names: NameFrequencies | None = None
@@ -145,15 +137,6 @@ class Resources:
 
 def clusters_for(train: Batch, folder: str, names: Sequence[str] = ()) -> WordClusters:
     """Read the clusterings of a folder of embeddings.
-
-    Parameters
-    ----------
-    train : Batch
-        Training documents.
-    folder : str
-        The folder.
-    names : sequence of str
-        The clusterings; all by default.
 
     Raises
     ------

@@ -190,10 +190,6 @@ def feature(name: str) -> Feature:
         A key of `FEATURES`, or ``prefixN`` or ``suffixN`` with N from 1 to 9: the first or last N
         characters of the word in lower case, padded if the word is shorter.
 
-    Returns
-    -------
-    Feature
-
     Raises
     ------
     InputError

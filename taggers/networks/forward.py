@@ -180,13 +180,7 @@ class BiLSTM:
         context_table: Floats,
         contexts: Codes,
     ) -> Floats:
-        """Compute the outputs of packed tokens, shape (M, 2 * U).
-
-        Parameters
-        ----------
-        steps, word_table, words, context_table, contexts
-            As in `taggers.networks.lstm.run_lstm`.
-        """
+        """Compute the outputs of packed tokens, shape (M, 2 * U)."""
         units = len(self._recurrent[0])
         outputs, no_states = (
             np.empty((rows, width * units), np.float32) for rows, width in ((len(words), 2), (0, 5))
@@ -199,13 +193,6 @@ class BiLSTM:
 
 def word_vectors(weights: Weights, arrays: WordArrays) -> Floats:
     """Compute the vectors of words, which are the part of the input that depends on them alone.
-
-    Parameters
-    ----------
-    weights : mapping of str to ndarray
-        The weights of the network.
-    arrays : WordArrays
-        The inputs of V words.
 
     Returns
     -------
