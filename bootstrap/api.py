@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,7 @@ from bootstrap.experiments.folder import opened_experiment
 from bootstrap.experiments.plan import load_plan
 from bootstrap.experiments.results import read_results, write_results
 from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
-from bootstrap.inference import (
-    TaggedDocument,
-    find_model,
-    read_unit_file,
-    tag_documents,
-    trusted_kinds,
-)
+from bootstrap.inference import TaggedDocument, find_model, read_unit_file, tag_documents
 from bootstrap.reports.comparison import RunResult
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
@@ -110,7 +104,7 @@ def _as_document(number: int, note: str | Document) -> Document:
     return Document(str(number), note) if isinstance(note, str) else note
 
 
-def load(path: str | Path, *, jobs: int = 1) -> Model:
+def load(path: str | Path, *, jobs: int = 1, trust: Collection[str] = ()) -> Model:
     """Load a model.
 
     Parameters
@@ -119,14 +113,17 @@ def load(path: str | Path, *, jobs: int = 1) -> Model:
         A run, whose best model is loaded, or a model folder.
     jobs : int
         Number of processes that tag.
+    trust : collection of str
+        Taggers of other packages, ``"package.module:Class"``, whose code may be imported because
+        the folder names it.
 
     Raises
     ------
     InputError
-        If the path is neither, or the model is damaged.
+        If the path is neither, or the model is damaged, or is of a kind that is not trusted.
     """
     folder = find_model(Path(path))
-    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(Path(path)), jobs=jobs)
+    tagger = ParallelTagger.load(folder, trust=trust, jobs=jobs)
     of_run = read_unit_file(folder)
     return Model(tagger, of_run.unit, of_run.propagate)
 
@@ -139,6 +136,7 @@ def train(
     jobs: int | None = None,
     on_iteration: Callable[[IterationMetrics], None] | None = None,
     report: ReportStage | None = None,
+    trust: Collection[str] = (),
     **settings: Any,
 ) -> Run:
     """Train a tagger by self-training, in a run folder as ``bootstrap run`` does.
@@ -157,6 +155,9 @@ def train(
         Called with the metrics of each iteration when it is finished.
     report : callable, optional
         Called with the stage, the steps done and their total within an iteration.
+    trust : collection of str
+        Taggers of other packages that the configuration of a run may name, as in `load`. Your own
+        file, and `settings`, may name any.
     **settings
         Settings that override the file: ``seed``, ``validation``, ``unlabeled`` and ``unit`` of
         ``[data]`` by name, and the sections ``data``, ``labels``, ``initial_model``, ``tagger``,
@@ -177,7 +178,8 @@ def train(
     """
     if "active" in settings:
         raise InputError("bootstrap.train does no active learning; use bootstrap.active")
-    configuration = replace(_configuration(config, settings, "bootstrap.train"), active=None)
+    configuration = _configuration(config, settings, "bootstrap.train", trust)
+    configuration = replace(configuration, active=None)
     return _run(configuration, Path(out), resume, jobs, on_iteration, report)
 
 
@@ -189,13 +191,14 @@ def active(
     jobs: int | None = None,
     on_iteration: Callable[[IterationMetrics], None] | None = None,
     report: ReportStage | None = None,
+    trust: Collection[str] = (),
     **settings: Any,
 ) -> Run:
     """Train a tagger by active learning, in a run folder as ``bootstrap active`` does.
 
     Parameters
     ----------
-    config, out, resume, jobs, on_iteration, report
+    config, out, resume, jobs, on_iteration, report, trust
         As in `train`.
     **settings
         As in `train`. The section ``active`` is required, here or in the file: its ``gold`` names
@@ -214,7 +217,7 @@ def active(
     TrainingError
         If the training of a model fails.
     """
-    configuration = _configuration(config, settings, "bootstrap.active")
+    configuration = _configuration(config, settings, "bootstrap.active", trust)
     if configuration.active is None:
         raise InputError(LACKS_ACTIVE.format(config or "bootstrap.active"))
     return _run(configuration, Path(out), resume, jobs, on_iteration, report)
@@ -246,7 +249,10 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
 
 
 def _configuration(
-    config: str | Path | None, settings: Mapping[str, Any], function: str
+    config: str | Path | None,
+    settings: Mapping[str, Any],
+    function: str,
+    trust: Collection[str],
 ) -> Configuration:
     """Combine the settings of a file with the keyword arguments of a function."""
     path = Path(config or function)
@@ -258,7 +264,7 @@ def _configuration(
             raise InputError(f"{path}: {keys[0]} must be a section, [{keys[0]}]")
         section[keys[1]] = str(value) if isinstance(value, Path) else value
         origins[keys] = function
-    return parse_configuration(tables, Source(str(path), path.parent, origins))
+    return parse_configuration(tables, Source.of_file(path, origins, trust))
 
 
 def _by_key(settings: Mapping[str, Any], function: str) -> Iterator[tuple[tuple[str, str], Any]]:
@@ -281,6 +287,7 @@ def experiment(
     out: str | Path,
     jobs: int | None = None,
     on_event: Callable[[Event], None] | None = None,
+    trust: Collection[str] = (),
 ) -> list[RunResult]:
     """Carry out the runs of an experiment file that are not finished.
 
@@ -294,6 +301,8 @@ def experiment(
         Number of processes; by default the number of processors.
     on_event : callable, optional
         Called with what the runs report.
+    trust : collection of str
+        As in `train`.
 
     Returns
     -------
@@ -305,7 +314,7 @@ def experiment(
     InputError
         If a setting or a file is invalid, or if a run fails; the other runs are finished first.
     """
-    plan = load_plan(Path(file))
+    plan = load_plan(Path(file), trust)
     failures = []
     with opened_experiment(Path(out), plan) as folder:
         schedule = prepare_runs(plan, folder)

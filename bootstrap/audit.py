@@ -176,6 +176,7 @@ def audit(
     *,
     classes: Collection[str] = (),
     gold: Iterable[Document] | None = None,
+    trust: Collection[str] = (),
 ) -> Audit:
     """Find out which names of notes an attacker can confirm in models.
 
@@ -192,13 +193,15 @@ def audit(
     gold : iterable of Document, optional
         Annotated documents to score the models on; by default, the validation documents of the
         first model that is a run.
+    trust : collection of str
+        As in `taggers.registry.load_tagger`.
 
     Raises
     ------
     InputError
         If a model or a list cannot be read, or no name of the lists is annotated in the notes.
     """
-    loaded = {str(model): load_prunable(model) for model in models}
+    loaded = {str(model): load_prunable(model, trust) for model in models}
     whole = Frequencies.from_gazetteer(merge([read_gazetteer(path) for path in against]))
     names = _whole_names(whole)
     occurrences = _Occurrences.from_notes(names, notes, classes)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bootstrap.config.configuration import load_configuration
+from bootstrap.config.configuration import load_data
 from bootstrap.data.splits import problems_for, read_sources
-from bootstrap.inference import find_model, read_unit_file, tag_documents, trusted_kinds
+from bootstrap.inference import find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.document import Document
@@ -44,7 +44,12 @@ class Exported:
 
 
 def export_model(
-    model: Path, target: Path, *, pruning: Pruning, gold: Iterable[Document] | None
+    model: Path,
+    target: Path,
+    *,
+    pruning: Pruning,
+    gold: Iterable[Document] | None,
+    trust: Collection[str] = (),
 ) -> Exported:
     """Write a model that reveals less of its training documents.
 
@@ -59,6 +64,8 @@ def export_model(
     gold : iterable of Document, or None
         Annotated documents to score the model on before and after; None reads the validation
         documents of a run.
+    trust : collection of str
+        As in `taggers.registry.load_tagger`.
 
     Raises
     ------
@@ -66,7 +73,7 @@ def export_model(
         If the model does not exist or cannot be pruned, or if the target exists.
     """
     refuse_existing(target)
-    tagger, unit = load_prunable(model)
+    tagger, unit = load_prunable(model, trust)
     pruned = tagger.pruned(pruning)
     notes = list(validation_notes(model) if gold is None else gold)
     f1 = (f1_of(tagger, unit, notes), f1_of(pruned, unit, notes)) if notes else None
@@ -83,7 +90,7 @@ def export_model(
     )
 
 
-def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
+def load_prunable(model: Path, trust: Collection[str]) -> tuple[PrunableTagger, Unit]:
     """Load the model of a run or a model folder, and the unit of its training documents.
 
     Raises
@@ -92,7 +99,7 @@ def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
         If there is no model, or one of a kind that cannot be pruned.
     """
     folder = find_model(model)
-    tagger = load_tagger(folder, trusted=trusted_kinds(model))
+    tagger = load_tagger(folder, trust=trust)
     if not isinstance(tagger, PrunableTagger):
         raise InputError(f'{folder} holds a model of kind "{tagger.kind}", which cannot be pruned')
     return tagger, read_unit_file(folder).unit
@@ -103,9 +110,8 @@ def validation_notes(model: Path) -> Iterable[Document]:
     run = Run(model)
     if not run.has_begun():
         return []
-    options = load_configuration(run.config_file)
-    problems = problems_for(options.data)
-    return read_sources(options.data, "validation", options.labels, problems)
+    data, labels = load_data(run.config_file)
+    return read_sources(data, "validation", labels, problems_for(data))
 
 
 def f1_of(tagger: PrunableTagger, unit: Unit, notes: list[Document]) -> float:

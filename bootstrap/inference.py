@@ -48,25 +48,6 @@ def find_model(path: Path) -> Path:
     )
 
 
-def trusted_kinds(model: Path) -> tuple[str, ...]:
-    """Return the kinds of taggers that the configuration of a run names.
-
-    Parameters
-    ----------
-    model : Path
-        A run or a model folder, as in `find_model`. A model folder outside of a run names no kind;
-        a kind of another package is then loaded only through its entry point.
-    """
-    run = Run(model)
-    if not run.has_begun():
-        return ()
-    tables = run.configuration()
-    sections = (tables.get(section) for section in ("tagger", "initial_model"))
-    return tuple(
-        str(table["kind"]) for table in sections if isinstance(table, dict) and "kind" in table
-    )
-
-
 class UnitFile(msgspec.Struct, frozen=True):
     """The settings that a run writes beside a model, for tagging with it.
 

@@ -10,9 +10,9 @@ named by its import path, ``kind = "package.module:Class"``. Its class implement
 - ``needs_seed`` (optional): False if the tagger is fitted without annotated documents and has its
   labels before training. It is then a kind of ``[initial_model]``.
 
-Importing a module executes its code. An import path is therefore imported only if the user's
-configuration names it, and never because a model folder does, since the folder may come from an
-untrusted source.
+Importing a module executes its code. An import path is therefore imported only if the user names
+it, in a configuration, in ``--trust`` or in ``trust``, and never because the folder of a model or
+a run does, since the folder may come from an untrusted source.
 """
 
 from __future__ import annotations
@@ -109,15 +109,15 @@ BUILTIN = {
 }
 
 
-def find_kind(name: str, *, trusted: Collection[str] = ()) -> Kind:
+def find_kind(name: str, *, trust: Collection[str] = ()) -> Kind:
     """Return the kind of tagger of a name.
 
     Parameters
     ----------
     name : str
         The name of a kind of the package or of an entry point, or the import path of a class.
-    trusted : collection of str
-        Names from the user's configuration. Only these import paths are imported.
+    trust : collection of str
+        Names that the user has given. Only these import paths are imported.
 
     Returns
     -------
@@ -126,8 +126,12 @@ def find_kind(name: str, *, trusted: Collection[str] = ()) -> Kind:
     Raises
     ------
     InputError
-        If the kind is unknown, or its class does not implement a tagger.
+        If the kind is unknown or not trusted, or its class does not implement a tagger.
+    TypeError
+        If `trust` is a string.
     """
+    if isinstance(trust, str):
+        raise TypeError('trust: expected a list of names, such as ["package.module:Class"]')
     if not isinstance(name, str):
         raise InputError(f'kind = "{name}" is unknown; known are {", ".join(known_kinds())}')
     if name in BUILTIN:
@@ -140,10 +144,10 @@ def find_kind(name: str, *, trusted: Collection[str] = ()) -> Kind:
             f'kind = "{shown(name)}" is unknown; known are {", ".join(known_kinds())}, and '
             "package.module:Class of another package"
         )
-    if name not in trusted:
+    if name not in trust:
         raise InputError(
-            f'kind = "{name}" is not imported, since no entry point and no configuration of a run '
-            "names it"
+            f'kind = "{name}" is the code of another package, which no folder of a model or a run '
+            f'can import; if you trust it, add --trust {name} (in Python: trust=["{name}"])'
         )
     return _plugin(name, name)
 
@@ -163,20 +167,20 @@ def known_kinds(*, needs_seed: bool | None = None) -> list[str]:
 
 def make_tagger(kind: str, options: TaggerOptions) -> Tagger:
     """Construct an untrained tagger of a kind that the caller trusts (see `find_kind`)."""
-    tagger: Tagger = find_kind(kind, trusted=(kind,)).tagger_type()(options)
+    tagger: Tagger = find_kind(kind, trust=(kind,)).tagger_type()(options)
     return tagger
 
 
-def load_tagger(folder: Path, *, trusted: Collection[str] = ()) -> Tagger:
+def load_tagger(folder: Path, *, trust: Collection[str] = ()) -> Tagger:
     """Read a tagger of any kind from its model folder.
 
     Parameters
     ----------
     folder : Path
         A folder that `Tagger.save` wrote.
-    trusted : collection of str
-        Kinds that the user's configuration names (see `find_kind`). A model folder alone never
-        causes an import path to be imported.
+    trust : collection of str
+        Kinds that the user has named (see `find_kind`). A model folder alone never causes an import
+        path to be imported.
 
     Returns
     -------
@@ -189,7 +193,7 @@ def load_tagger(folder: Path, *, trusted: Collection[str] = ()) -> Tagger:
     """
     kind = read_fields(folder).text("kind")
     try:
-        known = find_kind(kind, trusted=trusted)
+        known = find_kind(kind, trust=trust)
     except InputError as error:
         raise InputError(f"{shown(folder)} holds a model of another kind: {error}") from None
     tagger: Tagger = known.tagger_type().load(folder)
@@ -205,8 +209,10 @@ def _plugin(name: str, path: str) -> Kind:
     try:
         tagger = _imported(path)
     except Exception as error:  # executing a module can raise any exception
+        is_missing = isinstance(error, ModuleNotFoundError)
+        remedy = "; install it, or add its folder to PYTHONPATH" if is_missing else ""
         raise InputError(
-            f'kind = "{name}": {path} cannot be imported: {type(error).__name__}: {error}'
+            f'kind = "{name}": {path} cannot be imported: {type(error).__name__}: {error}{remedy}'
         ) from error
     if fault := _fault(tagger, name):
         raise InputError(f'kind = "{name}": {path} is not the class of a tagger: {fault}')

@@ -205,6 +205,7 @@ class CommandParser(argparse.ArgumentParser):
         self.add_path("config", "CONFIG", "a TOML file")
         help = "override a setting, such as select.confidence=0.9; may be repeated"
         self.add_text("--set", "KEY=VALUE", help, dest="overrides", action="append", default=[])
+        self.add_trust()
 
     def add_gold(self, what: str) -> None:
         """Add annotated notes that models are scored on."""
@@ -226,6 +227,15 @@ class CommandParser(argparse.ArgumentParser):
     def add_model(self) -> None:
         """Add a model."""
         self.add_path("model", "MODEL", "a run, or a model folder")
+        self.add_trust()
+
+    def add_trust(self) -> None:
+        """Add the kinds of other packages that a folder may name."""
+        help = (
+            "a tagger of another package, package.module:Class, whose code may be imported because "
+            "the folder of a model or a run names it; may be repeated"
+        )
+        self.add_text("--trust", "KIND", help, action="append", default=[])
 
     def add_output(self, help: str, **options: Any) -> None:
         """Add the file to write."""

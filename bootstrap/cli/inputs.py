@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from bootstrap.config.configuration import load_configuration
+from bootstrap.config.configuration import load_data
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, Problems, shown
@@ -50,7 +50,7 @@ def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
     """Return the class of each label of the source, or None without ``--labels``."""
     if options.labels is None:
         return None
-    labels = load_configuration(options.labels).labels
+    _, labels = load_data(options.labels)
     if labels is None:
         raise InputError(
             f"{shown(options.labels)} has no [labels]; expected a configuration that maps labels"

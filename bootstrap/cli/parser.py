@@ -92,6 +92,7 @@ def _add_runs(commands: CommandParser) -> None:
     summary = "carry out a grid of runs and compare them"
     parser = commands.add_command("experiment", "experiment.main", summary)
     parser.add_path("file", "FILE", "an experiment file, in TOML")
+    parser.add_trust()
     _add_experiment(parser, "runs/NAME, named after FILE")
 
     summary = "cross-validate a configuration on its annotated notes, by patient"

@@ -16,6 +16,7 @@ def run() -> NoReturn:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.environ["PYTHONSAFEPATH"] = "1"  # no process that it starts imports from the current folder
     from bootstrap.cli.main import (  # noqa: PLC0415 - after Ctrl-C has been set
         FAILURE,
         ignore_ending_signals,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -292,7 +292,9 @@ def as_toml(value: Any) -> Any:
     return [as_toml(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configuration:
+def load_configuration(
+    path: Path, overrides: Sequence[str] = (), *, trust: Collection[str] = ()
+) -> Configuration:
     """Read a configuration file.
 
     Parameters
@@ -302,6 +304,9 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
     overrides : sequence of str
         Settings such as ``select.confidence=0.9`` that override the file. Paths in them are
         relative to the current folder.
+    trust : collection of str
+        Kinds of other packages that the configuration of a run may name; a file of the user may
+        name any.
 
     Returns
     -------
@@ -315,7 +320,7 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
         The message names the override that the setting comes from, or else the file.
     """
     replaced, origins = overridden(read_tables(path), overrides)
-    return parse_configuration(replaced, Source(str(path), path.parent, origins))
+    return parse_configuration(replaced, Source.of_file(path, origins, trust))
 
 
 def read_tables(path: Path) -> dict[str, Any]:
@@ -328,6 +333,20 @@ def read_tables(path: Path) -> dict[str, Any]:
         ) from None
     except InputError as error:
         raise ConfigurationError(str(error)) from None
+
+
+def load_data(path: Path) -> tuple[DataOptions, Mapping[str, str] | None]:
+    """Read ``[data]`` and ``[labels]`` of a configuration, without importing its taggers.
+
+    Raises
+    ------
+    ConfigurationError
+        As for `load_configuration`.
+    """
+    tables, source = read_tables(path), Source.of_file(path)
+    refuse_unknown(tables, SECTIONS, source)
+    data = parse_section(DataOptions, tables.get("data", {}), "data", source)
+    return located(data, "data", source), _labels(tables.get("labels"), source)
 
 
 def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configuration:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from corpus.errors import InputError
 
@@ -29,11 +29,31 @@ class Source:
     overrides : mapping of tuple of str to str
         The overrides, such as ``"--set loop.batch=5"``, by the key that they set: ``("loop",
         "batch")``. Paths in such settings are relative to the current folder.
+    trust : collection of str, optional
+        The kinds of other packages that may be imported; None for all that the file names, because
+        the user wrote it.
     """
 
     file: str
     folder: Path
     overrides: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    trust: Collection[str] | None = None
+
+    @classmethod
+    def of_file(
+        cls,
+        path: Path,
+        overrides: Mapping[tuple[str, ...], str] | None = None,
+        trust: Collection[str] = (),
+    ) -> Self:
+        """Return the source of a file; one in the folder of a run may come from somebody else."""
+        of_run = (path.parent / "data.parquet").is_file()
+        return cls(str(path), path.parent, overrides or {}, trust if of_run else None)
+
+    def trusted(self, section: str, kind: str) -> Collection[str]:
+        """Return the kinds that may be imported for a section; its own one if the user wrote it."""
+        is_own = self.trust is None or (section, "kind") in self.overrides
+        return (kind,) if is_own else self.trust or ()
 
     def origin(self, *keys: str) -> str:
         """Name the last override of a section, a key or a part of its value, or else the file."""

@@ -146,7 +146,7 @@ def _kind(name: Any, section: str, source: Source) -> Kind:
     needs_seed = section != "initial_model"
     where = f"{source.origin(section, 'kind')}: [{section}]"
     try:
-        kind = find_kind(name, trusted=(name,))
+        kind = find_kind(name, trust=source.trusted(section, name))
     except InputError as error:
         raise ConfigurationError(f"{where} {error}") from None
     if kind.needs_seed != needs_seed:

@@ -83,13 +83,13 @@ class ParallelTagger:
         cls,
         folder: Path,
         *,
-        trusted: Collection[str] = (),
+        trust: Collection[str] = (),
         jobs: int = 1,
         executor: Executor | None = None,
         report: ReportStage = _silent,
     ) -> Self:
-        """Load a model from its folder; `trusted` is as in `taggers.registry.load_tagger`."""
-        tagger = load_tagger(folder, trusted=trusted)
+        """Load a model from its folder; `trust` is as in `taggers.registry.load_tagger`."""
+        tagger = load_tagger(folder, trust=trust)
         loaded = cls(folder, tagger.kind, None, jobs=jobs, executor=executor, report=report)
         loaded._use(tagger)
         return loaded
@@ -219,7 +219,7 @@ def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) ->
             # The trainings that have not begun will take about as long as the others.
             report("training", done, total * len(fits) // len(steps))
     for tagger in taggers:
-        tagger._use(load_tagger(tagger.folder, trusted=(tagger.kind,)))
+        tagger._use(load_tagger(tagger.folder, trust=(tagger.kind,)))
     return [*taggers]
 
 
@@ -245,7 +245,7 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
     tagger.fit(
         Batch.from_bytes(batches[0]),
         batches[1],
-        warm_start=load_tagger(warm_start, trusted=(kind,)) if warm_start else None,
+        warm_start=load_tagger(warm_start, trust=(kind,)) if warm_start else None,
         rng=rng,
         progress=lambda done, total: send((done, total)),
     )
@@ -267,7 +267,7 @@ class _Model:
 def _loaded(model: _Model) -> Tagger:
     """Load a model, and keep it for the next chunks."""
     folder = Path(model.path)
-    tagger = load_tagger(folder, trusted=(model.kind,))
+    tagger = load_tagger(folder, trust=(model.kind,))
     if read_digest(folder) != model.digest:
         raise InputError(f"{folder}: the model was replaced while it was in use; start again")
     return tagger

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -99,15 +99,15 @@ class Plan:
         return len(self.variants) * len(self.options.random_states) * len(self.splits)
 
 
-def load_plan(path: Path) -> Plan:
-    """Read an experiment file.
+def load_plan(path: Path, trust: Collection[str] = ()) -> Plan:
+    """Read an experiment file; `trust` is as for a configuration (`load_configuration`).
 
     Raises
     ------
     ConfigurationError
         If the file is missing or is not TOML, or a setting does not exist or has an invalid value.
     """
-    return parse_plan(read_tables(path), Source(str(path), path.parent))
+    return parse_plan(read_tables(path), Source.of_file(path, trust=trust))
 
 
 def parse_plan(tables: Tables, source: Source) -> Plan:

@@ -329,7 +329,7 @@ class LoopParts:
 
     def _load(self, folder: Path) -> ParallelTagger:
         kinds = self.configuration.kinds
-        return ParallelTagger.load(folder, trusted=kinds, jobs=self.jobs, report=self.report)
+        return ParallelTagger.load(folder, trust=kinds, jobs=self.jobs, report=self.report)
 
     def _list_tagger(self) -> Callable[[], Tagger] | None:
         """Return a function that returns the tagger of lists, if there is one."""

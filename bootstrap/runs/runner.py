@@ -174,7 +174,7 @@ def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs:
     if not run.is_finished() or read_advice(run.folder):
         return
     try:
-        tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
+        tagger = ParallelTagger.load(run.best_model(), trust=configuration.kinds, jobs=jobs)
         initial = configuration.initial_model
         # An initial model is not trained, so it cannot learn what an unused list is worth.
         trained = initial is None or tagger.kind != initial.kind
@@ -211,7 +211,7 @@ def _score_on_test(
     for iteration in range(len(run.metrics())):
         if run.test_counts(iteration) is None:
             model = run.iteration(iteration).model_folder
-            tagger = ParallelTagger.load(model, trusted=configuration.kinds, jobs=jobs)
+            tagger = ParallelTagger.load(model, trust=configuration.kinds, jobs=jobs)
             views = Views(tagger, measure=measure, propagate=loop.propagate)
             tagging = views.tag(test.batch)
             predicted = test.batch.with_tags(tagging.tags, tagging.labels)

@@ -87,14 +87,16 @@ def test_a_tagger_of_the_package_is_made_of_its_options(name: str) -> None:
 def test_a_path_is_imported_only_where_it_is_trusted(module: str, tmp_path: Path) -> None:
     path = f"{module}:Tagger"
     folder = model(tmp_path / "model", path)
-    for trusted in ((), ("crf",), (f"{module}:Other",)):
-        with pytest.raises(InputError, match="is not imported, since no entry point"):
-            find_kind(path, trusted=trusted)
-        with pytest.raises(InputError, match="is not imported, since no entry point"):
-            load_tagger(folder, trusted=trusted)
+    for trust in ((), ("crf",), (f"{module}:Other",)):
+        with pytest.raises(InputError, match=f"add --trust {path} "):
+            find_kind(path, trust=trust)
+        with pytest.raises(InputError, match=f"add --trust {path} "):
+            load_tagger(folder, trust=trust)
+    with pytest.raises(TypeError, match="trust: expected a list of names"):
+        load_tagger(folder, trust=path)
     assert not (tmp_path / f"{module}.imported").exists()
-    assert find_kind(path, trusted=[path]).options_type().__name__ == "Options"
-    assert load_tagger(folder, trusted=[path]).kind == path
+    assert find_kind(path, trust=[path]).options_type().__name__ == "Options"
+    assert load_tagger(folder, trust=[path]).kind == path
     assert (tmp_path / f"{module}.imported").exists()
 
 
@@ -126,7 +128,7 @@ def test_an_entry_point_does_not_replace_a_kind_of_the_package(module: str, tmp_
 def test_what_a_class_lacks_is_named(name: str, message: str, module: str) -> None:
     path = f"{module}:{name}"
     with pytest.raises(InputError) as caught:
-        find_kind(path, trusted=[path])
+        find_kind(path, trust=[path])
     assert message.format(module) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -137,11 +139,11 @@ def test_what_is_no_tagger_is_never_called(kind: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds a model of another kind"):
         load_tagger(folder)
     with pytest.raises(InputError, match=r"is not the class of a tagger|cannot be imported"):
-        load_tagger(folder, trusted=[kind])
+        load_tagger(folder, trust=[kind])
 
 
 @pytest.mark.parametrize("kind", ["hmm", "", "a b:C", "os.path:", "__import__('os')", 3, ["crf"]])
 def test_other_kinds_are_unknown(kind: object, tmp_path: Path) -> None:
     message = "is unknown; known are crf" if isinstance(kind, str) else '"kind": expected a string'
     with pytest.raises(InputError, match=message):
-        load_tagger(model(tmp_path / "model", kind), trusted=[str(kind)])
+        load_tagger(model(tmp_path / "model", kind), trust=[str(kind)])

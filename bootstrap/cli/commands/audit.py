@@ -25,7 +25,14 @@ def main(options: argparse.Namespace) -> None:
     )
     gold = read_gold(options, problems)
     models = [options.model] if options.before is None else [options.before, options.model]
-    audited = audit(models, options.against, notes, classes=options.classes or (), gold=gold)
+    audited = audit(
+        models,
+        options.against,
+        notes,
+        classes=options.classes or (),
+        gold=gold,
+        trust=options.trust,
+    )
     report_problems(problems)
     if options.json:
         text = json.dumps(asdict(audited), ensure_ascii=False, indent=1) + "\n"

@@ -22,7 +22,7 @@ _SHOWN_BEGINNINGS = 3
 
 def main(options: argparse.Namespace) -> None:
     """Count documents, tokens and entities of each split and print warnings."""
-    configuration = load_configuration(options.config, options.overrides)
+    configuration = load_configuration(options.config, options.overrides, trust=options.trust)
     data, model = configuration.data, configuration.initial_model
     classes = model.classes if model else ()
     coverages = configuration.check()

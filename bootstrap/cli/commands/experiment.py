@@ -38,7 +38,7 @@ _AFTER_FULL_DISK = "finished runs are kept; make space, and continue with the sa
 
 def main(options: argparse.Namespace) -> None:
     """Carry out the runs of an experiment that are not finished, and compare all of them."""
-    plan = load_plan(options.file)
+    plan = load_plan(options.file, options.trust)
     _run_or_list(plan, options.out or Path("runs") / options.file.stem, options)
 
 
@@ -48,7 +48,7 @@ def crossvalidate(options: argparse.Namespace) -> None:
     states = options.random_states or [0]
     tables = _tables_of(tables, options.folds, options.methods or (), states)
     config = options.config
-    plan = parse_plan(tables, Source(str(config), config.parent, origins))
+    plan = parse_plan(tables, Source.of_file(config, origins, options.trust))
     _run_or_list(plan, options.out or Path("runs") / f"{name_of(config)}-folds", options)
 
 

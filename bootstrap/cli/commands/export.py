@@ -31,7 +31,9 @@ def main(options: argparse.Namespace) -> None:
         public=options.public or (),
     )
     gold = read_gold(options, problems)
-    exported = export_model(options.model, options.target, pruning=pruning, gold=gold)
+    exported = export_model(
+        options.model, options.target, pruning=pruning, gold=gold, trust=options.trust
+    )
     report_problems(problems)
     print_lines(_lines(exported, options))
 

@@ -35,7 +35,7 @@ _AFTER_FULL_DISK = "finished iterations are kept; make space, and continue with 
 
 def main(options: argparse.Namespace) -> None:
     """Train a tagger, and print the gain, the run folder and the next commands."""
-    configuration = load_configuration(options.config, options.overrides)
+    configuration = load_configuration(options.config, options.overrides, trust=options.trust)
     if configuration.active:
         _log.info("[active] is not used; `bootstrap active` uses it")
     _run_and_report(replace(configuration, active=None), options)
@@ -43,7 +43,7 @@ def main(options: argparse.Namespace) -> None:
 
 def active(options: argparse.Namespace) -> None:
     """Run active learning, and print the gain, the run folder and the next commands."""
-    configuration = load_configuration(options.config, options.overrides)
+    configuration = load_configuration(options.config, options.overrides, trust=options.trust)
     if configuration.active is None:
         raise InputError(LACKS_ACTIVE.format(shown(options.config)))
     _run_and_report(configuration, options)
@@ -53,6 +53,7 @@ def _run_and_report(configuration: Configuration, options: argparse.Namespace) -
     folder = options.out or Path("runs") / f"{name_of(options.config)}{options.suffix}"
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     print_classes(run)
+    trust = "".join(f" --trust {kind}" for kind in configuration.kinds if ":" in kind)
     print_lines(
         [
             *outcome_lines(run),
@@ -61,7 +62,7 @@ def _run_and_report(configuration: Configuration, options: argparse.Namespace) -
             "and is as private as they are. Inspect it, or tag the remaining notes:",
             f"  bootstrap show {folder}",
             f"  bootstrap plot {folder} -o f1.png",
-            f"  bootstrap tag {folder} NOTES TAGGED.jsonl",
+            f"  bootstrap tag {folder} NOTES TAGGED.jsonl{trust}",
         ]
     )
 

@@ -11,13 +11,7 @@ from bootstrap.cli.console import StageProgress, print_report, report_compiling,
 from bootstrap.cli.inputs import columns_of, problems_of, read_notes
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
-from bootstrap.inference import (
-    TaggedDocument,
-    find_model,
-    read_unit_file,
-    tag_documents,
-    trusted_kinds,
-)
+from bootstrap.inference import TaggedDocument, find_model, read_unit_file, tag_documents
 from corpus.formats import WriteReport, write
 from corpus.kernels.compiled import warm_up
 from corpus.tokens.normalisation import UnusualCharacters
@@ -28,7 +22,7 @@ def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
     problems, unusual = problems_of(options), UnusualCharacters()
     folder, jobs = find_model(options.model), options.jobs or default_jobs()
-    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(options.model), jobs=jobs)
+    tagger = ParallelTagger.load(folder, trust=options.trust, jobs=jobs)
     of_run = read_unit_file(folder)
     propagate = options.propagate or of_run.propagate
     refuse_unknown(propagate, tagger.labels)  # before the target is created

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow.compute as pc
 
-from bootstrap.config.configuration import load_configuration
+from bootstrap.config.configuration import load_data
 from bootstrap.data.preparation import fingerprint
 from bootstrap.data.splits import read_labelled
 from bootstrap.reports.content import Block, Excerpt, Folded, Paragraph, pair
@@ -198,12 +198,12 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
 
 def _validation_texts(run: Run) -> Mapping[str, str]:
     """Read the texts of the validation documents, whose files must not have changed, by id."""
-    configuration = load_configuration(run.config_file)
+    data, labels = load_data(run.config_file)
     recorded = run.data().filter(pc.field("split") == _SPLIT)
-    now = fingerprint(configuration.data, splits=(_SPLIT,))
+    now = fingerprint(data, splits=(_SPLIT,))
     remedy = "its text is not that of the errors; restore it, or leave out --show-text"
     refuse_other_data(run.folder, recorded, now, remedy=remedy)
-    notes = read_labelled(configuration.data, _SPLIT, configuration.labels)
+    notes = read_labelled(data, _SPLIT, labels)
     return {document.id: document.text for document in notes.documents}
 
 

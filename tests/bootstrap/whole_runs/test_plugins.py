@@ -140,7 +140,7 @@ def test_notes_are_tagged_over_processes_as_in_one(
     for jobs in (1, 2):
         done = command(
             *("tag", finished, tmp_path / "notes.jsonl", tmp_path / f"{jobs}.jsonl"),
-            *("--jobs", jobs),
+            *("--jobs", jobs, "--trust", "word_tagger:Capitals"),
         )
         assert done.code == 0, done
     one, two = ([*read(tmp_path / f"{jobs}.jsonl", problems=Problems())] for jobs in (1, 2))
@@ -148,20 +148,26 @@ def test_notes_are_tagged_over_processes_as_in_one(
     assert any(note.spans for note in one)
 
 
-def test_the_folder_of_a_model_does_not_have_its_class_imported(
+def test_a_class_that_a_folder_names_is_imported_if_the_user_trusts_it(
     finished: Path, tmp_path: Path, command: Command
 ) -> None:
-    """Only the configuration of a run, or an entry point, does."""
-    notes = tmp_path / "notes.jsonl"
-    notes.write_text('{"id": "a", "text": "Anna"}\n')
-    done = command(
-        "tag", finished / "iterations/000/model", notes, tmp_path / "out.jsonl", "--jobs", 1
-    )
-    assert done.code == 2
-    assert 'kind = "word_tagger:Capitals" is not imported' in done.err
-    assert not (tmp_path / "out.jsonl").exists()
-    shutil.copytree(finished, tmp_path / "run", symlinks=True)
-    shutil.rmtree(tmp_path / "run" / "iterations" / "001")
-    (tmp_path / "run" / "best").unlink()
-    done = command("tag", tmp_path / "run", notes, tmp_path / "out.jsonl", "--jobs", 1)
+    kind, out = "word_tagger:Capitals", tmp_path / "out.jsonl"
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "text": "Vist per Anna"}\n')
+    run = Path(shutil.copytree(finished, tmp_path / "run", symlinks=True))
+    shutil.rmtree(run / "iterations" / "001")
+    (run / "best").unlink()
+    for model in (finished / "iterations/000/model", run):
+        tag = ("tag", model, tmp_path / "notes.jsonl", out, "--jobs", 1)
+        refused = command(*tag)
+        assert refused.code == 2 and f"add --trust {kind} " in refused.err
+        assert not out.exists()
+        done = command(*tag, "--trust", "other:Class", "--trust", kind)
+        assert done.code == 0, done
+        assert any(note.spans for note in read(out, problems=Problems()))
+        out.unlink()
+    resume = ("run", run / "config.toml", "--out", run, "--resume", "--jobs", 1)
+    assert f"add --trust {kind} " in command(*resume).err
+    done = command(*resume, "--trust", kind)
     assert done.code == 0, done
+    assert f"{run} NOTES TAGGED.jsonl --trust {kind}" in done.out
+    assert metrics(run, 1) == metrics(finished, 1)
