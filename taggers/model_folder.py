@@ -120,7 +120,7 @@ def read_file_of_model(folder: Path, name: str) -> bytes | None:
     if (folder / name).exists():
         raise InputError(
             f"{shown(folder / name)} is not one of the files that {DESCRIPTION} names: it was "
-            "added since the model was saved, or by an earlier version; train the model again"
+            "added since the model was saved; remove it"
         )
     return None
 

@@ -33,9 +33,6 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 
-#: Without wrappers for C code, which are never called and take long to compile.
-_OPTIONS = {"nogil": True, "no_cfunc_wrapper": True}
-
 #: Division as in C, and no special cases of NaN: loops over arrays become vector instructions.
 _VECTORISED = {"error_model": "numpy", "fastmath": {"nnan", "nsz", "arcp", "contract"}}
 
@@ -93,7 +90,7 @@ def compiled(
         for signature in signatures
         for real in (_REALS if "real" in signature else _REALS[:1])
     )
-    options = {**_OPTIONS, **(_VECTORISED if vectorised else {})}
+    options = _VECTORISED if vectorised else {}
     njit: Callable[..., Any] = numba.njit  # numba's annotations discard the function's
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -103,7 +100,7 @@ def compiled(
         try:
             if folder:
                 _config.CACHE_DIR = str(folder)
-            dispatcher = njit(function, cache=folder is not None, **options)
+            dispatcher = njit(function, nogil=True, cache=folder is not None, **options)
         finally:
             _config.CACHE_DIR = before
         KERNELS.append(Kernel(dispatcher, expanded))
