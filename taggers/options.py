@@ -49,8 +49,7 @@ def option(
     least: float | None = None,
     most: float | None = None,
     example: str = "",
-    path: bool = False,
-    builtin: Sequence[str] = (),
+    path: bool | tuple[str, ...] = False,
     members: bool = False,
     choices: Sequence[str] = (),
 ) -> Any:
@@ -66,11 +65,9 @@ def option(
         The minimum and the maximum of a number, or of each number of a list or table.
     example : str
         An example value in TOML, for fields whose default is empty.
-    path : bool
+    path : bool or tuple of str
         Whether the string, or each string of the tuple, is a path. A configuration resolves it
-        relative to its own folder.
-    builtin : sequence of str
-        Names of builtin resources that are accepted in place of a path, which the field then is.
+        relative to its own folder. A tuple names builtin resources that are accepted, too.
     members : bool
         Whether the field holds other taggers with their options.
     choices : sequence of str
@@ -85,8 +82,7 @@ def option(
     1
     """
     metadata: dict[str, Any] = {"help": help, "least": least, "most": most, "example": example}
-    metadata |= {"path": path or bool(builtin), "builtin": builtin, "members": members}
-    metadata["choices"] = tuple(choices)
+    metadata |= {"path": path, "members": members, "choices": tuple(choices)}
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -262,9 +258,9 @@ class TaggerOptions:
 def path_fields(options: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
     """Return the fields of options that hold paths, and the builtin names that each accepts."""
     return {
-        item.name: tuple(item.metadata.get("builtin", ()))
+        item.name: path if isinstance(path, tuple) else ()
         for item in fields(options)
-        if item.metadata.get("path")
+        if (path := item.metadata.get("path"))
     }
 
 

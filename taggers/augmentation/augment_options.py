@@ -37,7 +37,7 @@ class AugmentOptions:
     gazetteers: tuple[str, ...] = option(
         (CENSUS, PLACES),
         "gazetteers whose terms recognize and replace mentions (bootstrap help gazetteers)",
-        builtin=(CENSUS, PLACES),
+        path=(CENSUS, PLACES),
     )
     grammar: str = option(
         "",

@@ -179,7 +179,7 @@ class ScoreDecoder:
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(
-                *packing.where, scores, other, self._padded, self._transition, decoded.labels, best
+                packing.where, scores, other, self._padded, self._transition, decoded.labels, best
             )
             sums = self._transitions.forward(packing, scores, other)
             if detail != "document":
@@ -210,9 +210,9 @@ class ScoreDecoder:
         if entities is not None:
             entities.end(packing, sums, self._transitions.exponential)
         if decoded.chosen is not None:
-            lattice.unpack_chosen(*packing.where, sums.alpha, decoded.labels, decoded.chosen)
+            lattice.unpack_chosen(packing.where, sums.alpha, decoded.labels, decoded.chosen)
         if decoded.marginals is not None:
-            lattice.unpack(*packing.where, sums.alpha, decoded.marginals)
+            lattice.unpack(packing.where, sums.alpha, decoded.marginals)
 
 
 def word_scores(
@@ -238,10 +238,10 @@ def word_scores(
     """
 
     def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
-        lattice.gather(words, *packing.where, table, begin, end, scores)
+        lattice.gather(words, packing.where, table, begin, end, scores)
         for stream in streams:
             lattice.gather_stream(
-                stream.values, *packing.where, stream.offsets, stream.table, scores
+                stream.values, packing.where, stream.offsets, stream.table, scores
             )
 
     return score

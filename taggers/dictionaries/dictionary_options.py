@@ -34,7 +34,7 @@ class NameOptions(TaggerOptions):
         (CENSUS,),
         "gazetteers of names, written by bootstrap gazetteer import (bootstrap help gazetteers); "
         f'"{CENSUS}" is the builtin list of the names of Spain',
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
     classes: tuple[str, ...] = option(
         (), "the classes of the gazetteers that are used; all if empty"
@@ -44,7 +44,7 @@ class NameOptions(TaggerOptions):
         (BLOCKING,),
         "gazetteers of phrases within which no name begins: eponymous diseases, months, hospitals, "
         f'streets; "{BLOCKING}" is a builtin list',
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
     counts: str = option(
         "",
@@ -116,7 +116,7 @@ class DictionaryOptions(NameOptions):
         (),
         "gazetteers of words that are not names; if empty, words that are frequent in the notes "
         "and rare among names",
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
     frequent: float = option(
         1e-5, "minimum share of the tokens of the notes of a frequent word", least=0, most=1
@@ -149,13 +149,13 @@ class ListOptions(DivergenceOptions):
         (PLACES,),
         "gazetteers of places: towns with their population, hospitals, streets; "
         f'"{PLACES}" is the builtin list of Spain',
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
     cue_words: tuple[str, ...] = option(
         (CUE_WORDS,),
         "gazetteers of words that begin names of places (calle, hospital) or occur beside names "
         f'(en, natural, Dr); "{CUE_WORDS}" is a builtin list',
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
     label: str = option(
         "PERSON", 'the class that names of people are tagged as; with "", they are not tagged'

@@ -80,7 +80,7 @@ def decode_greedily(
     _decode(
         kernel_array(batch.word_ids), kernel_array(batch.document_offsets),
         judgements.divergence, judgements.joins, blocked,
-        float(threshold), float(threshold_after), tags, certainty,
+        (float(threshold), float(threshold_after)), tags, certainty,
     )  # fmt: skip
     certainty[judgements.doubtful[batch.word_ids]] = 0.0
     return tags, certainty
@@ -140,7 +140,7 @@ def _marginals(certainty: Floats, tags: npt.NDArray[np.int16], labels: int) -> F
 
 
 @compiled(
-    "int32[::1], int64[::1], float64[::1], boolean[::1], boolean[::1], float64, float64, "
+    "int32[::1], int64[::1], float64[::1], boolean[::1], boolean[::1], UniTuple(float64, 2), "
     "int16[::1], float64[::1]"
 )
 def _decode(
@@ -149,8 +149,7 @@ def _decode(
     divergence: Array,
     joins: Array,
     blocked: Array,
-    threshold: float,
-    threshold_after: float,
+    thresholds: tuple[float, float],
     tags: Array,
     certainty: Array,
 ) -> None:
@@ -161,7 +160,7 @@ def _decode(
             own = divergence[words[token]]
             if last < 0 and blocked[token]:
                 continue
-            limit = threshold_after if last >= 0 else threshold
+            limit = thresholds[1] if last >= 0 else thresholds[0]
             if own < limit:
                 certainty[token] = 1 - own / limit
                 if last >= 0:

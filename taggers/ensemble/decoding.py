@@ -60,8 +60,7 @@ def decode(
         best_to = np.empty_like(scores)
         lattice.viterbi(packing.steps, scores, padded, best_to)
         unused = np.empty(len(packing.documents))
-        where = packing.first, packing.lengths, packing.steps
-        lattice.backtrack(*where, scores, best_to, padded, transition, tags, unused)
+        lattice.backtrack(packing.where, scores, best_to, padded, transition, tags, unused)
     return tags
 
 

@@ -51,7 +51,7 @@ class FeatureOptions(TaggerOptions, ABC):
         "a folder of embeddings whose clusters become features of words, written by bootstrap "
         f'embed train and bootstrap cluster; "{AUTO}" trains them in the run, on the text of all '
         "its documents (bootstrap help embeddings)",
-        builtin=(AUTO,),
+        path=(AUTO,),
     )
     rules: Mapping[str, str] = option(
         {},
@@ -63,13 +63,13 @@ class FeatureOptions(TaggerOptions, ABC):
         (CENSUS,),
         "gazetteers of names whose frequencies become features of words, one for each of their "
         "classes (bootstrap help gazetteers)",
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
     phrases: tuple[str, ...] = option(
         (PLACES,),
         'gazetteers whose phrases become the stream "phrases", written by bootstrap gazetteer '
         "import (bootstrap help phrases)",
-        builtin=BUILTIN_LISTS,
+        path=BUILTIN_LISTS,
     )
 
     def __post_init__(self) -> None:

@@ -114,8 +114,8 @@ class Forward:
             Overwritten; P is the number of labels with padding, whose score is `lattice.NEVER`.
         """
         tokens = _positions(packing)
-        tables = self.words.table, words[tokens], kernel_array(context_table), contexts[tokens]
-        hidden = self._lstm.run(packing.steps, *tables)
+        tables = self.words.table, kernel_array(context_table)
+        hidden = self._lstm.run(packing.steps, tables, (words[tokens], contexts[tokens]))
         hidden_kernel, hidden_bias, kernel, bias = self._layers
         width = hidden.shape[1]
         np.matmul(hidden, kernel[:width], out=scores)
@@ -175,19 +175,17 @@ class BiLSTM:
     def run(
         self,
         steps: npt.NDArray[np.int64],
-        word_table: Floats,
-        words: Codes,
-        context_table: Floats,
-        contexts: Codes,
+        tables: tuple[Floats, Floats],
+        rows: tuple[Codes, Codes],
     ) -> Floats:
         """Compute the outputs of packed tokens, shape (M, 2 * U)."""
         units = len(self._recurrent[0])
         outputs, no_states = (
-            np.empty((rows, width * units), np.float32) for rows, width in ((len(words), 2), (0, 5))
+            np.empty((number, width * units), np.float32)
+            for number, width in ((len(rows[0]), 2), (0, 5))
         )
-        tables = word_table, words, context_table, contexts
         for reverse, recurrent in enumerate(self._recurrent):
-            run_lstm(*tables, recurrent, steps, bool(reverse), outputs, no_states)
+            run_lstm(tables, rows, recurrent, steps, bool(reverse), outputs, no_states)
         return outputs
 
 
@@ -240,7 +238,8 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
     outputs = np.zeros((len(characters), 2 * units), np.float32)
     for packing in lattice.pack(offsets, _PIECE):
         rows = codes[_positions(packing)]
-        read = lstm.run(packing.steps, table, rows, np.zeros_like(table[:1]), np.zeros_like(rows))
+        nothing = np.zeros_like(table[:1]), np.zeros_like(rows)
+        read = lstm.run(packing.steps, (table, nothing[0]), (rows, nothing[1]))
         last = _lasts(packing)
         outputs[packing.documents] = np.hstack([read[last, :units], read[: len(last), units:]])
     return outputs

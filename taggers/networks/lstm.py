@@ -77,14 +77,12 @@ def _activate(gates: Array, cell: Array, hidden: Array) -> None:
 
 
 @compiled(
-    "float32[:, ::1], int32[::1], float32[:, ::1], int32[::1], float32[:, ::1], int64[::1], "
-    "boolean, float32[:, ::1], float32[:, ::1]"
+    "UniTuple(float32[:, ::1], 2), UniTuple(int32[::1], 2), float32[:, ::1], int64[::1], boolean, "
+    "float32[:, ::1], float32[:, ::1]"
 )
 def run_lstm(
-    word_table: Array,
-    words: Array,
-    context_table: Array,
-    contexts: Array,
+    tables: tuple[Array, Array],
+    rows: tuple[Array, Array],
     recurrent: Array,
     steps: Array,
     reverse: bool,
@@ -95,9 +93,9 @@ def run_lstm(
 
     Parameters
     ----------
-    word_table, context_table : ndarray of float32, shape (rows, 8 * U)
+    tables : pair of ndarray of float32, shape (rows, 8 * U)
         What a word and a context add to the gates of the forward and of the backward direction.
-    words, contexts : ndarray of int32, shape (M,)
+    rows : pair of ndarray of int32, shape (M,)
         The row of each packed token in these tables.
     recurrent : ndarray of float32, shape (U, 4 * U)
         The recurrent weights of this direction.
@@ -111,6 +109,7 @@ def run_lstm(
         Overwritten by the activations of the gates and by the cells; without rows, they are not
         kept.
     """
+    (word_table, context_table), (words, contexts) = tables, rows
     units, sequences = len(recurrent), steps[1] - steps[0]
     side, half = (4 * units, units) if reverse else (0, 0)
     hidden = np.zeros((sequences, units), np.float32)

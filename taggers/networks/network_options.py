@@ -28,7 +28,7 @@ class BiLSTMCRFOptions(FeatureOptions):
         "a folder of embeddings, whose vectors are joined, written by bootstrap embed train or "
         f'load; "{AUTO}" trains them in the run, on the text of all its documents (bootstrap help '
         "embeddings); if empty, vectors are learned from the training documents alone",
-        builtin=(AUTO,),
+        path=(AUTO,),
     )
     train_embeddings: bool = option(
         False, "adjust the vectors of the words of the training documents (re-embedding)"

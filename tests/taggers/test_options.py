@@ -21,7 +21,7 @@ class Paths(TaggerOptions):
     size: int = 3
     name: str = "no/path"
     table: str = option("", "a table", path=True)
-    lists: tuple[str, ...] = option((), "lists", builtin=("small",))
+    lists: tuple[str, ...] = option((), "lists", path=("small",))
 
 
 def fail() -> Path:

@@ -24,6 +24,7 @@ from taggers.crf.lattice import Packing, Reals, Sums
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
+_ROWS = "UniTuple(int64[::1], 3)"  # three arrays of equal type, in signatures
 _NONE = -1  # stands for a label that the model lacks, and for the class of O
 
 
@@ -57,6 +58,11 @@ class EntityLabels:
 
         own = [_NONE if name == "O" else classes.index(name[2:]) for name in names]
         return cls(tuple(names), np.array(own, np.int64), labels("B"), labels("I"))
+
+    @property
+    def arrays(self) -> tuple[Indices, Indices, Indices]:
+        """The classes, and the ``B-`` and ``I-`` labels, as kernels receive them."""
+        return self.classes, self.begin, self.inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,16 +117,17 @@ class PackedEntities:
 
     def begin(self, packing: Packing, sums: Sums, transition: Reals) -> None:
         """Compute the forward sums, between `Transitions.forward` and `Transitions.backward`."""
-        own = self.labels
-        where = self.rows, self.first, self.last, packing.steps
-        labels = own.classes, own.begin, own.inside
-        _begin(*where, *labels, sums.emission, transition, sums.alpha, sums.scale, self.sums)
+        parts = sums.emission, transition, sums.alpha, sums.scale
+        _begin(self._spans, packing.steps, self.labels.arrays, *parts, self.sums)
 
     def end(self, packing: Packing, sums: Sums, transition: Reals) -> None:
         """Complete the sums, after `Transitions.backward`."""
-        where = self.rows, self.last, packing.lengths, packing.steps
-        labels = len(self.labels.names), self.labels.begin, self.labels.inside
-        _end(*where, *labels, sums.emission, transition, self.sums)
+        where = packing.lengths, packing.steps
+        _end(self._spans, *where, self.labels.arrays, sums.emission, transition, self.sums)
+
+    @property
+    def _spans(self) -> tuple[Indices, Indices, Indices]:
+        return self.rows, self.first, self.last
 
     @property
     def probabilities(self) -> Floats:
@@ -144,17 +151,13 @@ def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats
 
 
 @compiled(
-    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "real[:, ::1], real[:, ::1], real[:, ::1], float64[::1], float64[:, :, ::1]"
+    f"{_ROWS}, int64[::1], {_ROWS}, real[:, ::1], real[:, ::1], real[:, ::1], float64[::1], "
+    "float64[:, :, ::1]"
 )
 def _begin(
-    rows: Array,
-    first: Array,
-    last: Array,
+    spans: tuple[Array, Array, Array],
     steps: Array,
-    classes: Array,
-    begin: Array,
-    inside: Array,
+    labels: tuple[Array, Array, Array],
     emission: Array,
     transition: Array,
     alpha: Array,
@@ -162,6 +165,7 @@ def _begin(
     sums: Array,
 ) -> None:
     """Sum over the sequences that have one entity of each class on some tokens so far."""
+    (rows, first, last), (classes, begin, inside) = spans, labels
     for span in range(len(rows)):
         row = rows[span]
         token = steps[first[span]] + row
@@ -191,23 +195,20 @@ def _begin(
 
 
 @compiled(
-    "int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], "
-    "real[:, ::1], real[:, ::1], float64[:, :, ::1]"
+    f"{_ROWS}, int64[::1], int64[::1], {_ROWS}, real[:, ::1], real[:, ::1], float64[:, :, ::1]"
 )
 def _end(
-    rows: Array,
-    last: Array,
+    spans: tuple[Array, Array, Array],
     lengths: Array,
     steps: Array,
-    labels: int,
-    begin: Array,
-    inside: Array,
+    labels: tuple[Array, Array, Array],
     successors: Array,
     transition: Array,
     sums: Array,
 ) -> None:
     """Multiply the sums by the sums over all continuations that end the entity."""
     # `successors` is `emission * beta / scale`. At the end of a document, the factor is 1.
+    (rows, _, last), (classes, begin, inside) = spans, labels
     for span in range(len(rows)):
         row = rows[span]
         if last[span] == lengths[row] - 1:
@@ -219,7 +220,7 @@ def _end(
                 origin = tail if kind else begin[own]
                 if origin >= 0:
                     total = 0.0
-                    for label in range(labels):
+                    for label in range(len(classes)):
                         if label != tail:
                             total += np.float64(after[label]) * transition[origin, label]
                     sums[span, own, kind] *= total

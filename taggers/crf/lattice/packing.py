@@ -12,9 +12,12 @@ from corpus.ragged import offsets_of
 
 Reals = npt.NDArray[np.floating]
 Indices = npt.NDArray[np.int64]
+Where = tuple[Indices, Indices, Indices]
 
 #: Labels are padded to a multiple of this, so that rows fill the vector registers.
 LANES = 8
+#: The type of `Packing.where` in the signatures of kernels.
+WHERE = "UniTuple(int64[::1], 3)"
 #: Score of a padding label. Its exponential is 0, and sums of such scores are finite.
 NEVER = -1e9
 
@@ -46,7 +49,7 @@ class Packing:
         return int(self.steps[-1])
 
     @property
-    def where(self) -> tuple[Indices, Indices, Indices]:
+    def where(self) -> Where:
         """The first tokens, the lengths and the steps, as kernels receive them."""
         return self.first, self.lengths, self.steps
 
@@ -90,19 +93,8 @@ def pack(
     return packings
 
 
-@compiled(
-    "int32[::1], int64[::1], int64[::1], int64[::1], real[:, :, ::1], int64, int64, real[:, ::1]"
-)
-def gather(
-    words: Array,
-    first: Array,
-    lengths: Array,
-    steps: Array,
-    table: Array,
-    begin: int,
-    end: int,
-    scores: Array,
-) -> None:
+@compiled(f"int32[::1], {WHERE}, real[:, :, ::1], int64, int64, real[:, ::1]")
+def gather(words: Array, where: Where, table: Array, begin: int, end: int, scores: Array) -> None:
     """Sum the scores of the words around each token.
 
     ``scores[token] = sum over o of table[words[token + o - window], o]``, with the rows `begin`
@@ -111,6 +103,7 @@ def gather(
     offsets = table.shape[1]
     labels = table.shape[2]
     window = offsets // 2
+    first, lengths, steps = where
     for row in range(len(first)):
         start, length = first[row], lengths[row]
         for place in range(length):
@@ -125,23 +118,15 @@ def gather(
                     into[label] += added[label]
 
 
-@compiled(
-    "int32[::1], int64[::1], int64[::1], int64[::1], real[:, ::1], int64, int64, real[:, :, ::1]"
-)
+@compiled(f"int32[::1], {WHERE}, real[:, ::1], int64, int64, real[:, :, ::1]")
 def scatter(
-    words: Array,
-    first: Array,
-    lengths: Array,
-    steps: Array,
-    marginals: Array,
-    begin: int,
-    end: int,
-    table: Array,
+    words: Array, where: Where, marginals: Array, begin: int, end: int, table: Array
 ) -> None:
     """Add the marginals of each token to the rows of the words around it: `gather` transposed."""
     offsets = table.shape[1]
     labels = table.shape[2]
     window = offsets // 2
+    first, lengths, steps = where
     for row in range(len(first)):
         start, length = first[row], lengths[row]
         for place in range(length):
@@ -154,23 +139,14 @@ def scatter(
                     into[label] += added[label]
 
 
-@compiled(
-    "int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], real[:, :, ::1], real[:, ::1]"
-)
-def gather_stream(
-    values: Array,
-    first: Array,
-    lengths: Array,
-    steps: Array,
-    offsets: Array,
-    table: Array,
-    scores: Array,
-) -> None:
+@compiled(f"int32[::1], {WHERE}, int64[::1], real[:, :, ::1], real[:, ::1]")
+def gather_stream(values: Array, where: Where, offsets: Array, table: Array, scores: Array) -> None:
     """Add the scores of the values of a stream around each token.
 
     ``scores[token] += sum over o of table[values[token + offsets[o]], o]``, over the offsets at
     which there is a token with a value in the same document.
     """
+    first, lengths, steps = where
     for row in range(len(first)):
         start, length = first[row], lengths[row]
         for place in range(length):
@@ -183,19 +159,12 @@ def gather_stream(
                         into[label] += added[label]
 
 
-@compiled(
-    "int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], real[:, ::1], real[:, :, ::1]"
-)
+@compiled(f"int32[::1], {WHERE}, int64[::1], real[:, ::1], real[:, :, ::1]")
 def scatter_stream(
-    values: Array,
-    first: Array,
-    lengths: Array,
-    steps: Array,
-    offsets: Array,
-    marginals: Array,
-    table: Array,
+    values: Array, where: Where, offsets: Array, marginals: Array, table: Array
 ) -> None:
     """Add the marginals of each token to the rows of the values around it."""
+    first, lengths, steps = where
     for row in range(len(first)):
         start, length = first[row], lengths[row]
         for place in range(length):
@@ -208,9 +177,10 @@ def scatter_stream(
                         into[label] += added[label]
 
 
-@compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1]")
-def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Array) -> None:
+@compiled(f"{WHERE}, real[:, ::1], float64[:, ::1]")
+def unpack(where: Where, packed: Array, rows: Array) -> None:
     """Copy the rows of packed tokens to their positions in the batch."""
+    first, lengths, steps = where
     for row in range(len(first)):
         for place in range(lengths[row]):
             source = packed[steps[place] + row]
@@ -218,11 +188,10 @@ def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Arra
                 rows[first[row] + place, label] = source[label]
 
 
-@compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], int16[::1], float64[::1]")
-def unpack_chosen(
-    first: Array, lengths: Array, steps: Array, packed: Array, labels: Array, chosen: Array
-) -> None:
+@compiled(f"{WHERE}, real[:, ::1], int16[::1], float64[::1]")
+def unpack_chosen(where: Where, packed: Array, labels: Array, chosen: Array) -> None:
     """Copy the marginal of the label of each packed token to its position in the batch."""
+    first, lengths, steps = where
     for row in range(len(first)):
         for place in range(lengths[row]):
             token = first[row] + place

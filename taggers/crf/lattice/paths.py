@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
-from taggers.crf.lattice.packing import LANES, NEVER, Reals
+from taggers.crf.lattice.packing import LANES, NEVER, WHERE, Reals, Where
 
 
 def padded_transition(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> Reals:
@@ -65,13 +65,10 @@ def viterbi(steps: Array, scores: Array, transition: Array, delta: Array) -> Non
 
 
 @compiled(
-    "int64[::1], int64[::1], int64[::1], real[:, ::1], real[:, ::1], real[:, ::1], "
-    "float64[:, ::1], int16[::1], float64[::1]"
+    f"{WHERE}, real[:, ::1], real[:, ::1], real[:, ::1], float64[:, ::1], int16[::1], float64[::1]"
 )
 def backtrack(
-    first: Array,
-    lengths: Array,
-    steps: Array,
+    where: Where,
     scores: Array,
     delta: Array,
     transition: Array,
@@ -86,6 +83,7 @@ def backtrack(
     the same transition.
     """
     labels = len(exact)
+    first, lengths, steps = where
     for row in range(len(first)):
         after = 0
         best[row] = 0.0
@@ -107,19 +105,10 @@ def backtrack(
             after = label
 
 
-@compiled(
-    "int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1], int16[::1], float64[::1]"
-)
-def score_paths(
-    first: Array,
-    lengths: Array,
-    steps: Array,
-    scores: Array,
-    transition: Array,
-    tags: Array,
-    result: Array,
-) -> None:
+@compiled(f"{WHERE}, real[:, ::1], float64[:, ::1], int16[::1], float64[::1]")
+def score_paths(where: Where, scores: Array, transition: Array, tags: Array, result: Array) -> None:
     """Score the tags of each document; 0 for one that has a negative tag."""
+    first, lengths, steps = where
     for row in range(len(first)):
         total = 0.0
         before = 0
@@ -135,11 +124,10 @@ def score_paths(
         result[row] = total
 
 
-@compiled("int64[::1], int64[::1], int64[::1], int16[::1], int64, real[:, ::1]")
-def constrain(
-    first: Array, lengths: Array, steps: Array, tags: Array, labels: int, scores: Array
-) -> None:
+@compiled(f"{WHERE}, int16[::1], int64, real[:, ::1]")
+def constrain(where: Where, tags: Array, labels: int, scores: Array) -> None:
     """Exclude every label but the known one from the paths."""
+    first, lengths, steps = where
     for row in range(len(first)):
         for place in range(lengths[row]):
             tag = tags[first[row] + place]
@@ -149,17 +137,9 @@ def constrain(
                         scores[steps[place] + row, label] = NEVER
 
 
-@compiled(
-    "int64[::1], int64[::1], int64[::1], int16[::1], boolean[::1], real[:, ::1], float64[::1]"
-)
+@compiled(f"{WHERE}, int16[::1], boolean[::1], real[:, ::1], float64[::1]")
 def subtract_observed(
-    first: Array,
-    lengths: Array,
-    steps: Array,
-    tags: Array,
-    known: Array,
-    marginals: Array,
-    departures: Array,
+    where: Where, tags: Array, known: Array, marginals: Array, departures: Array
 ) -> None:
     """Convert marginals to expected less observed counts, in documents that are `known`.
 
@@ -168,6 +148,7 @@ def subtract_observed(
     added to `departures`.
     """
     labels = len(departures)
+    first, lengths, steps = where
     for row in range(len(first)):
         for place in range(lengths[row]):
             values = marginals[steps[place] + row]

@@ -7,6 +7,7 @@ the norm is linear (Andrew and Gao, Scalable training of L1-regularized log-line
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,24 @@ _PAIRS = 8  # stored steps and changes of the gradient
 _ENDED, _LIMIT, _STOPPED = 0, 1, 99  # how scipy says that it ended: by itself, or by the callback
 
 
+class Limits(NamedTuple):
+    """When a minimisation ends.
+
+    Parameters
+    ----------
+    most : int
+        After this number of iterations.
+    delta : float
+        When the value has decreased by less than this share within ten iterations.
+    noise : float
+        Relative rounding error of the values.
+    """
+
+    most: int = 100
+    delta: float = 1e-5
+    noise: float = 1e-12
+
+
 def minimise(
     evaluate: Evaluate,
     start: Vector,
@@ -30,9 +49,7 @@ def minimise(
     curvature: Callable[[Vector], Vector],
     scaled: bool = False,
     l1: float = 0.0,
-    most: int = 100,
-    delta: float = 1e-5,
-    noise: float = 1e-12,
+    limits: Limits,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Vector, Training]:
     """Minimise ``f(x) + l1 * |x|``.
@@ -50,14 +67,10 @@ def minimise(
         helps near the minimum.
     l1 : float
         Weight of the L1 norm.
-    most : int
-        Maximum number of iterations.
-    delta : float
-        Stop if the value has decreased by less than this share within ten iterations.
-    noise : float
-        Relative rounding error of the values.
+    limits : Limits
+        When it ends.
     progress : callable, optional
-        Called with the number of completed iterations and `most`.
+        Called with the number of completed iterations and their maximum.
 
     Returns
     -------
@@ -68,6 +81,7 @@ def minimise(
         stopped decreasing by more than its noise, and failed if the line search failed although the
         gradient predicts a further decrease.
     """
+    most, delta, noise = limits
     scale = 1 / np.sqrt(curvature(start)) if scaled else np.ones(1)
     values: list[float] = []
 

@@ -122,9 +122,9 @@ class Likelihood:
         """Compute the scores of a packing, and return them with a buffer of the same shape."""
         scores, marginals = self._buffers[:2, : packing.tokens]
         table = self._words.scores
-        lattice.gather(self._training.words, *packing.where, table, *self._borders, scores)
+        lattice.gather(self._training.words, packing.where, table, *self._borders, scores)
         for stream in self._streams:
-            lattice.gather_stream(stream.numbers, *packing.where, OWN, stream.scores, scores)
+            lattice.gather_stream(stream.numbers, packing.where, OWN, stream.scores, scores)
         return scores, marginals
 
     def _constrained(
@@ -134,15 +134,15 @@ class Likelihood:
         training = self._training
         constrained, marginals = self._buffers[2:, : packing.tokens]
         constrained[:] = scores
-        lattice.constrain(*packing.where, training.tags, training.labels, constrained)
+        lattice.constrain(packing.where, training.tags, training.labels, constrained)
         return constrained, marginals
 
     def _scatter(self, packing: lattice.Packing, marginals: lattice.Reals) -> None:
         """Add the expected counts of tokens to the counts of the words around them."""
         expected = self._words.expected
-        lattice.scatter(self._training.words, *packing.where, marginals, *self._borders, expected)
+        lattice.scatter(self._training.words, packing.where, marginals, *self._borders, expected)
         for stream in self._streams:
-            lattice.scatter_stream(stream.numbers, *packing.where, OWN, marginals, stream.expected)
+            lattice.scatter_stream(stream.numbers, packing.where, OWN, marginals, stream.expected)
 
     def _add_complete(self, passing: _Pass, packing: lattice.Packing) -> float:
         """Add the counts of documents with complete annotation, and return their objective."""
@@ -152,7 +152,7 @@ class Likelihood:
         scores, marginals = self._gathered(packing)
         path = np.zeros(len(weights))
         # From the same scores as log Z, so that their rounding errors cancel out.
-        lattice.score_paths(*packing.where, scores, passing.transition, training.tags, path)
+        lattice.score_paths(packing.where, scores, passing.transition, training.tags, path)
         log_z = passing.expect(packing, scores, marginals, weights)
         self._subtract(passing, packing, marginals, known=True)
         return float(weights @ (log_z - path))
@@ -176,7 +176,7 @@ class Likelihood:
         """Subtract the observed counts of known tags, and add the difference to word counts."""
         all_known = np.full(len(packing.documents), known)
         lattice.subtract_observed(
-            *packing.where, self._training.tags, all_known, marginals, passing.departures
+            packing.where, self._training.tags, all_known, marginals, passing.departures
         )
         self._scatter(packing, marginals)
 

@@ -135,11 +135,12 @@ def _run(gates: Floats, recurrent: Floats, lengths: Codes) -> tuple[Floats, Floa
     units, number = recurrent.shape[1], len(tokens)
     states = np.empty((2, number, 5 * units), np.float32)
     outputs = np.empty((number, 2 * units), np.float32)
-    table, rows = kernel_array(gates.reshape(-1, 8 * units)), tokens.astype(np.int32)
-    nothing = np.zeros((1, 8 * units), np.float32), np.zeros(number, np.int32)
+    table = kernel_array(gates.reshape(-1, 8 * units))
+    tables = table, np.zeros((1, 8 * units), np.float32)
+    rows = tokens.astype(np.int32), np.zeros(number, np.int32)
     for direction, own in enumerate(recurrent):
         weights, kept = kernel_array(own), states[direction]
-        run_lstm(table, rows, *nothing, weights, steps, bool(direction), outputs, kept)
+        run_lstm(tables, rows, weights, steps, bool(direction), outputs, kept)
     positions = np.zeros((len(table), 2 * units), np.float32)
     positions[tokens] = outputs
     return states, outputs, positions.reshape(*gates.shape[:2], -1)

@@ -47,16 +47,16 @@ def test_packed_documents_have_the_outputs_of_each_alone(lengths, units, reverse
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     words = rng.integers(0, 5, offsets[-1]).astype(np.int32)
     contexts = rng.integers(0, 3, offsets[-1]).astype(np.int32)
-    tables = [rng.normal(size=(rows, 8 * units)).astype(np.float32) for rows in (5, 3)]
+    tables = tuple(rng.normal(size=(rows, 8 * units)).astype(np.float32) for rows in (5, 3))
     recurrent = rng.normal(size=(units, 4 * units)).astype(np.float32)
     side = slice(4 * units, None) if reverse else slice(4 * units)
     for packing in lattice.pack(offsets, 1000):
         tokens, steps = _positions(packing), packing.steps
         outputs = np.full((packing.tokens, 2 * units), 7, np.float32)
         states = np.zeros((0, 5 * units), np.float32)
-        rows = tables[0], words[tokens], tables[1], contexts[tokens]
+        rows = words[tokens], contexts[tokens]
         with one_thread():
-            run_lstm(*rows, recurrent, steps, reverse, outputs, states)
+            run_lstm(tables, rows, recurrent, steps, reverse, outputs, states)
         own, other = np.hsplit(outputs, 2)[:: -1 if reverse else 1]
         assert (other == 7).all()
         for row, document in enumerate(packing.documents):
