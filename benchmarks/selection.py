@@ -55,9 +55,8 @@ def main() -> None:
                 tagging = Tagging(batch.tags, batch.labels, np.clip(1 - noise, 0, 1))
                 begin = time.process_time()
                 chosen = select_examples(
-                    tagging, batch, reference=reference, confidence=0.85, most=most,
-                    proportions=True,
-                )  # fmt: skip
+                    tagging, batch, reference=reference, confidence=0.85, most=most
+                )
                 seconds = time.process_time() - begin
                 empty = proportions_of(content(batch), reference.proportions.classes).values[-1]
                 print(

@@ -75,7 +75,7 @@ class Gazetteer:
         Gazetteer
             Sorted by descending count, then by class and by term.
         """
-        summed = sum_counts(table)
+        summed = _sum_counts(table)
         keys = [("count", "descending"), ("class", "ascending"), ("term", "ascending")]
         order = pc.sort_indices(summed, sort_keys=keys)
         terms, classes, counts = (
@@ -149,20 +149,8 @@ def _check_counts(counts: npt.NDArray[np.int64], path: Path) -> None:
         raise InputError(f"{shown(path)}: the sum of its counts is 2 ** 62 or more, the limit")
 
 
-def sum_counts(table: pa.Table) -> pa.Table:
-    """Sum the counts of each term and class.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        A table with the columns ``term`` and ``class``, as strings or dictionary-encoded, and
-        ``count``.
-
-    Returns
-    -------
-    pyarrow.Table
-        A table with the columns of a gazetteer.
-    """
+def _sum_counts(table: pa.Table) -> pa.Table:
+    """Add up the counts of each term and class, and return the columns of a gazetteer."""
     # Faster than grouping by two columns of strings.
     terms, classes = (_encoded(table[name]) for name in ("term", "class"))
     n_classes = max(len(classes.dictionary), 1)

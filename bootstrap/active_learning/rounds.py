@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats, Query
-from bootstrap.selection import ChosenDocuments
+from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, are_among, concatenate, distinct, keys_of, make_batch
 from corpus.errors import InputError, shown
 from corpus.tags import classes_of

@@ -32,7 +32,7 @@ from bootstrap.config.tagger_sections import (
     trained_capabilities,
 )
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
-from bootstrap.selection import SelectOptions, strategy_kinds, uses_lists
+from bootstrap.selection.strategies import SelectOptions, strategy_kinds, uses_lists
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files

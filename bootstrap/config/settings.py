@@ -20,7 +20,7 @@ from bootstrap.config.options import (
     ReferenceOptions,
 )
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
-from bootstrap.selection import SelectOptions
+from bootstrap.selection.strategies import SelectOptions
 from taggers.augmentation import AugmentOptions
 from taggers.ensemble.ensemble_options import Member
 from taggers.options import describe

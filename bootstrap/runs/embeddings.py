@@ -51,21 +51,9 @@ def embeddings_of_notes(
     report: ReportStage,
     test_text: bool = False,
 ) -> Path | None:
-    """Train embeddings and clusters of the documents of a run.
+    """Train embeddings and clusters of the documents of a run; see `trained_embeddings`.
 
-    Parameters
-    ----------
-    folder, random_state, jobs, report
-        As in `trained_embeddings`.
-    notes : Notes
-        The documents. Their labels are not used.
-    test_text : bool
-        Whether the text of the test documents is used.
-
-    Returns
-    -------
-    Path or None
-        The folder, or None if the documents have too few words.
+    `test_text` is whether the text of the test documents is used; labels never are.
     """
     test = notes.test.documents if notes.test and test_text else ()
     return trained_embeddings(

@@ -41,7 +41,7 @@ from bootstrap.runs.records import (
     read_settings,
     read_table,
 )
-from bootstrap.selection import ChosenDocuments
+from bootstrap.selection.proportional import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
 from corpus.error_analysis import EntityError
 from corpus.scores import ConfusionCounts

@@ -29,13 +29,14 @@ from bootstrap.runs.lists import list_options_for
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
 from bootstrap.runs.records import RunError
-from bootstrap.selection import Selection, Strategy, initial_strategy_for, portfolio, uses_lists
+from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import (
     Reference,
     configured_reference,
     content_of,
     measured_reference,
 )
+from bootstrap.selection.strategies import Strategy, initial_strategy_for, portfolio, uses_lists
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Views

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.runs.metrics import EntityScores, IterationMetrics, TrialMetrics
-from bootstrap.selection import ChosenDocuments, Strategy
+from bootstrap.selection.proportional import ChosenDocuments
 from bootstrap.selection.proportions import Proportions, content_of, proportions_of
+from bootstrap.selection.strategies import Strategy
 from bootstrap.self_training.candidates import Candidates
 from bootstrap.self_training.loop import Pool, Step
 from bootstrap.self_training.state import Candidate, Labelling, Model, State

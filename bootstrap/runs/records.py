@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bootstrap.selection import ChosenDocuments
+from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.error_analysis import EntityError

@@ -27,14 +27,7 @@ from corpus.storage.tables import table_bytes
 def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> Iterator[Run]:
     """Create a run folder, or open one to resume, and lock it against other processes.
 
-    Parameters
-    ----------
-    folder : Path
-        The run folder.
-    configuration : Configuration
-        The configuration of the run.
-    resume : bool
-        Whether to resume the run in the folder; without one, a new run is started.
+    With `resume`, the run in the folder is continued; without one, a new run is started.
 
     Yields
     ------
@@ -183,16 +176,9 @@ def refuse_other_data(
     what: str = "run",
     remedy: str = "resume it with the same files, or name another folder with --out",
 ) -> None:
-    """Check that files have not changed since a run was started.
+    """Compare tables of `bootstrap.data.preparation.fingerprint`, before and now.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the run.
-    before, now : pyarrow.Table
-        From `bootstrap.data.preparation.fingerprint`.
-    what, remedy : str
-        What was started, and what to do, for the message.
+    `what` was started in the folder, and `remedy` is what to do.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from bootstrap.runs.loop_parts import LoopParts, RoundLimits, keep_model
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
 from bootstrap.runs.records import DocumentCounts
-from bootstrap.selection import uses_lists
+from bootstrap.selection.strategies import uses_lists
 from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
 from bootstrap.self_training.state import Views
@@ -38,12 +38,7 @@ def warm_up_taggers(
 ) -> None:
     """Compile the kernels of the taggers of a run once, before several processes each do so.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        The configuration of the run.
-    announce : callable, optional
-        Called once if code has to be compiled, which takes about ten seconds.
+    `announce` is called once if code has to be compiled, which takes about ten seconds.
     """
     kernels: tuple[str, ...] = ()
     for section in configuration.taggers().values():
@@ -56,25 +51,9 @@ def warm_up_taggers(
 def run_iterations(
     run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: ReportStage
 ) -> Iterator[IterationMetrics]:
-    """Run the iterations of a run that are not closed yet.
+    """Run the iterations of a run that are not closed yet, and yield the metrics of each.
 
-    Parameters
-    ----------
-    run : Run
-        From `bootstrap.runs.resume.opened_run`.
-    configuration : Configuration
-        The configuration of the run.
-    notes : Notes
-        From `bootstrap.data.splits.read_notes`.
-    jobs : int
-        Number of processes that tag.
-    report : callable
-        Called with the progress within an iteration.
-
-    Yields
-    ------
-    IterationMetrics
-        The metrics of each iteration when it is closed.
+    The run is from `bootstrap.runs.resume.opened_run`; the other parameters are as for `LoopParts`.
     """
     parts = LoopParts(run, configuration, notes, jobs, report, Stopwatch())
     candidates, pool, limits = parts.candidates, parts.pool, parts.limits
@@ -136,20 +115,8 @@ def complete_run(
     """Write the report and the advice of a finished run, and score its test documents.
 
     The report is written before the advice, which takes longer and may fail, and once more after
-    it. The scores of the last iteration on the test documents are written last.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    configuration : Configuration
-        Its configuration.
-    notes : Notes
-        Its documents.
-    jobs : int
-        Number of processes that tag.
-    with_advice : bool
-        Whether to write advice, which takes longer than training on few documents.
+    it. The scores of the last iteration on the test documents are written last. Training on few
+    documents is faster than the advice, which `with_advice` leaves out.
     """
     _write_page(run)
     if with_advice:

@@ -83,7 +83,6 @@ def select_examples(
     reference: Reference | None,
     confidence: float,
     most: int,
-    proportions: bool,
     selectable: npt.NDArray[np.bool_] | None = None,
 ) -> Selection:
     """Select documents with a high confidence, in the proportions of a reference.
@@ -102,14 +101,12 @@ def select_examples(
     batch : Batch
         The documents; those without tokens are never selected.
     reference : Reference or None
-        The proportions to keep; required with `proportions`, and otherwise ignored.
+        The proportions to keep. Without one, the most confident documents are selected; ties are
+        broken in favour of the earliest.
     confidence : float
         The threshold: documents below it are never selected.
     most : int
         The largest number of documents to select.
-    proportions : bool
-        Whether to keep the proportions. Otherwise the most confident documents are selected; ties
-        are broken in favour of the earliest.
     selectable : ndarray of bool, shape (D,), optional
         Documents that may be selected; all of them by default.
 
@@ -117,20 +114,13 @@ def select_examples(
     -------
     Selection
         A deterministic function of the arguments.
-
-    Raises
-    ------
-    ValueError
-        If `proportions` is true and there is no reference.
     """
-    if proportions and reference is None:
-        raise ValueError("proportions can only be kept with a reference")
     eligible = (tagging.confidence >= confidence) & (batch.lengths > 0)
     if selectable is not None:
         eligible &= selectable
     confident = np.flatnonzero(eligible)
     number = min(most, len(confident))
-    if number == 0 or not proportions or reference is None:
+    if number == 0 or reference is None:
         order = np.argsort(-tagging.confidence[confident], kind="stable")
         return Selection(np.sort(confident[order[:number]]), len(confident), number)
     from bootstrap.selection.linear_program import Selector  # noqa: PLC0415 - scipy is slow to import

@@ -67,11 +67,6 @@ class Strategy:
     name: str = ""
     variants: tuple[Strategy, ...] = ()
 
-    @classmethod
-    def from_function(cls, strategy: Strategy | SelectionFunction) -> Strategy:
-        """Return a strategy; for a plain function, one with the default measure and detail."""
-        return strategy if isinstance(strategy, Strategy) else cls(strategy)
-
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
@@ -114,10 +109,9 @@ def confident_documents(options: SelectOptions, reference: Reference | None) -> 
         return select_examples(
             tagging,
             batch,
-            reference=reference,
+            reference=reference if options.proportions else None,
             confidence=options.confidence,
             most=options.max_selected,
-            proportions=options.proportions,
         )
 
     return select
@@ -134,10 +128,9 @@ def confident_spans(options: SelectOptions, reference: Reference | None) -> Sele
         selection = select_examples(
             parts,
             batch,
-            reference=reference,
+            reference=reference if options.proportions else None,
             confidence=0.0,
             most=options.max_selected,
-            proportions=options.proportions,
             selectable=useful,
         )
         return replace(selection, tagging=parts)
@@ -364,13 +357,6 @@ def _with_variants(options: SelectOptions, reference: Reference | None) -> Strat
 def strategy_for(options: SelectOptions, reference: Reference | None) -> Strategy:
     """Build the strategy that ``[select]`` chooses.
 
-    Parameters
-    ----------
-    options : SelectOptions
-        Its `strategy` is a key of `STRATEGIES`.
-    reference : Reference or None
-        The proportions to keep; required with ``options.proportions``.
-
     Raises
     ------
     ValueError
@@ -388,14 +374,7 @@ def initial_strategy_for(
 ) -> Strategy:
     """Build the strategy for documents tagged by an initial model, which is not trained on a seed.
 
-    Parameters
-    ----------
-    initial : InitialModelSelection
-        The threshold and the measure of confidence.
-    options : SelectOptions
-        The other options of selection; documents are selected as a whole.
-    reference : Reference or None
-        The proportions to keep.
+    They are selected as a whole, with the threshold and the measure of the initial model.
     """
     return strategy_for(
         replace(

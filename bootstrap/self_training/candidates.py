@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.selection import LIST_VIEW, Strategy
+from bootstrap.selection.strategies import LIST_VIEW, Strategy
 from bootstrap.self_training.state import Candidate, Labelling, State, TrainingSet, Views
 from corpus.batch import Batch
 from taggers.base import Detail, Tagger

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.selection import ChosenDocuments, Selection, Strategy
+from bootstrap.selection.proportional import ChosenDocuments, Selection
+from bootstrap.selection.strategies import Strategy
 from corpus.batch import Batch, concatenate
 from corpus.evaluation import Scores
 from taggers.base import Detail, Tagger, Tagging

@@ -61,7 +61,9 @@ class Table:
         One character. The default is the one of `DELIMITERS` with which most of the first rows
         have as many fields as the header, or, if there are several, the one with the most fields.
     encoding : str, optional
-        See `find_encoding`.
+        The default is the encoding of the byte-order mark, UTF-16 if every other byte is zero,
+        UTF-8, or Windows-1252 (which includes Latin-1) if the first byte that is not ASCII is not
+        UTF-8.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class Table:
         try:
             if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
                 raise InputError(f"{shown(path)} is not a regular file; save its text in one")
-            self.encoding = find_encoding(path, encoding)
+            self.encoding = _find_encoding(path, encoding)
             text, whole = _beginning(path, self.encoding)
         except OSError as error:
             raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from None
@@ -236,28 +238,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return distinct
 
 
-def find_encoding(path: Path, named: str | None = None) -> str:
-    """Detect the encoding of a text file.
-
-    Parameters
-    ----------
-    path : Path
-        A regular file.
-    named : str, optional
-        The encoding that the user named. The default is the encoding of the byte-order mark, UTF-16
-        if every other byte is zero, UTF-8, or Windows-1252 (which includes Latin-1) if the first
-        byte that is not ASCII is not UTF-8.
-
-    Returns
-    -------
-    str
-        The name of a Python codec with a defined byte order.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is not text, or the encoding is unknown.
-    """
+def _find_encoding(path: Path, named: str | None = None) -> str:
+    """Detect the encoding of a text file, if the user named none; see `Table`."""
     encoding = checked_codec(named) if named else ""
     with path.open("rb") as file:
         head = file.read(_HEAD)

@@ -46,7 +46,7 @@ def decode(
         Indices into `labels`. Of several sequences that are equally probable, the one with the
         lowest labels, compared from the last token on.
     """
-    allowed = allowed_transitions(labels)
+    allowed = _allowed_transitions(labels)
     transition = np.where(allowed, 0.0, lattice.NEVER)
     padded = lattice.padded_transition(transition, np.dtype(np.float64))
     inner = np.array([name.startswith("I-") for name in labels])
@@ -64,19 +64,8 @@ def decode(
     return tags
 
 
-def allowed_transitions(labels: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return which labels may follow which in a well-formed sequence.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        ``O``, and ``B-`` and ``I-`` of every class.
-
-    Returns
-    -------
-    ndarray of bool, shape (L, L)
-        Rows are labels, columns the labels after them.
-    """
+def _allowed_transitions(labels: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which labels (columns) may follow which (rows) in a well-formed sequence."""
     classes = np.array([name[2:] for name in labels])
     continues = np.array([name.startswith("I-") for name in labels])
     inside = np.array([name != "O" for name in labels])

@@ -8,7 +8,7 @@ import pytest
 from bootstrap.active_learning.queries import QUERIES
 from bootstrap.cli.commands.help import documentation_folder, find_topics, read_topic, title_of
 from bootstrap.config.settings import commented_template
-from bootstrap.selection import STRATEGIES
+from bootstrap.selection.strategies import STRATEGIES
 from corpus.errors import InputError
 from tests.docs.conftest import ROOT
 

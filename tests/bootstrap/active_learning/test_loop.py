@@ -20,13 +20,8 @@ from bootstrap.active_learning.rounds import GoldOracle, Rounds
 from bootstrap.config.options import LoopOptions
 from bootstrap.runs.loop_parts import NO_SELECTION, RoundLimits
 from bootstrap.runs.observer import agreement, kappa_of
-from bootstrap.selection import (
-    ChosenDocuments,
-    Selection,
-    SelectionFunction,
-    Strategy,
-    strategy_for,
-)
+from bootstrap.selection.proportional import ChosenDocuments, Selection
+from bootstrap.selection.strategies import SelectionFunction, Strategy, strategy_for
 from bootstrap.self_training.candidates import ANNOTATED_ALONE
 from bootstrap.self_training.state import Model, State
 from corpus.batch import Batch, make_batch

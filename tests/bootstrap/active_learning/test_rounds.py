@@ -13,7 +13,7 @@ from bootstrap.active_learning import rounds as rounds_module
 from bootstrap.active_learning.cost import estimate_cost
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.active_learning.rounds import STABLE_ROUNDS, GoldOracle, Rounds
-from bootstrap.selection import ChosenDocuments
+from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError

@@ -22,7 +22,7 @@ from bootstrap.config.options import (
 )
 from bootstrap.config.overrides import Source
 from bootstrap.config.settings import commented_template
-from bootstrap.selection import STRATEGIES, SelectOptions, uses_lists
+from bootstrap.selection.strategies import STRATEGIES, SelectOptions, uses_lists
 from corpus.formats import Columns
 from taggers import CRFOptions
 from taggers.augmentation import AugmentOptions

@@ -19,7 +19,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.records import DocumentCounts, RunError
 from bootstrap.runs.resume import locked, new_folder
-from bootstrap.selection import ChosenDocuments
+from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError

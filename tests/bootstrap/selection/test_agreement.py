@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.selection import SelectOptions, portfolio, strategy_for
 from bootstrap.selection.agreement import Opinions, agreed_spans
 from bootstrap.selection.proportions import Reference, configured_reference
+from bootstrap.selection.strategies import SelectOptions, portfolio, strategy_for
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import TokenSpans, classes_of, find_entities, well_formed

@@ -103,7 +103,6 @@ def select(
     *,
     confidence: float = 0.0,
     most: int = 100_000,
-    proportions: bool = True,
     selectable: npt.NDArray[np.bool_] | None = None,
 ) -> Selection:
     return select_examples(
@@ -112,7 +111,6 @@ def select(
         reference=reference,
         confidence=confidence,
         most=most,
-        proportions=proportions,
         selectable=selectable,
     )
 
@@ -274,24 +272,20 @@ REFERENCES = st.one_of(
     reference=REFERENCES,
     threshold=st.sampled_from([0.0, 0.5, 0.8, 1.0]),
     most=st.integers(0, 16),
-    proportions=st.booleans(),
 )
 def test_what_holds_of_every_selection(
     documents: list[tuple[str, float, bool]],
     reference: Reference | None,
     threshold: float,
     most: int,
-    proportions: bool,
 ) -> None:
     pool = tagged([text for text, _, _ in documents], [each for _, each, _ in documents])
     selectable = np.array([each for _, _, each in documents], bool)
-    proportions = proportions and reference is not None
     selection = select(
         pool,
         reference,
         confidence=threshold,
         most=most,
-        proportions=proportions,
         selectable=selectable,
     )
     able = [
@@ -302,15 +296,14 @@ def test_what_holds_of_every_selection(
     assert selection.confident == len(able)
     assert set(selection.indices.tolist()) <= set(able)
     assert selection.indices.tolist() == sorted(set(selection.indices.tolist()))
-    floor = min(most, math.ceil(FLOOR * len(able)) if proportions else len(able))
+    floor = min(most, len(able) if reference is None else math.ceil(FLOOR * len(able)))
     assert floor <= len(selection.indices) <= min(most, len(able))
     assert selection.bound <= min(most, len(able))
     if selection.deviation <= 1:
         assert len(selection.indices) <= max(selection.bound, floor)
     else:
         assert len(selection.indices) == floor
-    if proportions and len(selection.indices):
-        assert reference is not None
+    if reference and len(selection.indices):
         assert selection.proportions is not None
         assert selection.proportions.classes == reference.proportions.classes
         assert selection.deviation == pytest.approx(
@@ -323,7 +316,6 @@ def test_what_holds_of_every_selection(
         reference,
         confidence=threshold,
         most=most,
-        proportions=proportions,
         selectable=selectable,
     )
     assert again.indices.tolist() == selection.indices.tolist()
@@ -335,7 +327,6 @@ def test_what_holds_of_every_selection(
 
 def test_without_proportions_the_most_confident_are_selected_ties_to_the_earliest() -> None:
     pool = tagged([".A"] * 8, [0.9, 0.95, 0.9, 0.1, 1.0, 0.9, 0.95, 0.9])
-    reference = configured_reference({"A": 0.0}, {"A": 1.0}, 1.0, 2.0)  # not looked at
     for most, expected in [
         (1, [4]),
         (2, [1, 4]),
@@ -345,7 +336,7 @@ def test_without_proportions_the_most_confident_are_selected_ties_to_the_earlies
         (7, [0, 1, 2, 4, 5, 6, 7]),
         (99, [0, 1, 2, 4, 5, 6, 7]),
     ]:
-        selection = select(pool, reference, confidence=0.5, most=most, proportions=False)
+        selection = select(pool, None, confidence=0.5, most=most)
         assert selection.indices.tolist() == expected
         assert selection.bound == len(expected)
         assert selection.proportions is None
@@ -353,18 +344,16 @@ def test_without_proportions_the_most_confident_are_selected_ties_to_the_earlies
         assert selection.confident == 7
 
 
-@pytest.mark.parametrize("proportions", [True, False])
-def test_exactly_the_threshold_is_confident_enough(proportions: bool) -> None:
+def test_exactly_the_threshold_is_confident_enough() -> None:
     pool = tagged([".A", ".A", ".A"], [0.85, 0.85 - 1e-12, math.nan])
-    reference = pool.reference("A")
-    selection = select(pool, reference, confidence=0.85, proportions=proportions)
-    assert selection.indices.tolist() == [0]
+    for reference in (pool.reference("A"), None):
+        assert select(pool, reference, confidence=0.85).indices.tolist() == [0]
 
 
 def test_documents_without_tokens_are_never_selected() -> None:
     pool = tagged(["", "..", "", ".A", ""], np.ones(5))
-    for proportions in (True, False):
-        selection = select(pool, pool.reference("A"), proportions=proportions)
+    for reference in (pool.reference("A"), None):
+        selection = select(pool, reference)
         assert selection.indices.tolist() == [1, 3]
         assert selection.confident == 2
 
@@ -451,13 +440,6 @@ def test_numbers_of_which_nothing_is_tolerated(
         assert selection.indices.tolist() == expected
         assert selection.bound == 2
         assert selection.deviation <= 1
-
-
-def test_proportions_need_a_reference() -> None:
-    pool = tagged(["A.A."], np.ones(1))
-    with pytest.raises(ValueError, match="with a reference"):
-        select(pool, None)
-    assert len(select(pool, None, proportions=False).indices) == 1
 
 
 # Many documents

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bootstrap.selection import confident_parts
+from bootstrap.selection.strategies import confident_parts
 from corpus.batch import make_batch
 from corpus.document import Document
 from taggers.base import Tagging

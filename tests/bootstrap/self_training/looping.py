@@ -13,8 +13,9 @@ from bootstrap.config.presets import PAPER, PRESETS
 from bootstrap.runs.loop_parts import NoDocuments, RoundLimits
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import concatenated, metrics_of
-from bootstrap.selection import ChosenDocuments, SelectOptions, Strategy
+from bootstrap.selection.proportional import ChosenDocuments
 from bootstrap.selection.proportions import content_of, measured_reference
+from bootstrap.selection.strategies import SelectOptions, Strategy
 from bootstrap.self_training.candidates import Candidates
 from bootstrap.self_training.loop import Ended, Pool, Step, self_train
 from bootstrap.self_training.state import Candidate, State
@@ -89,7 +90,8 @@ def run_loop(
     validation = GoldBatch.from_tags(validation) if isinstance(validation, Batch) else validation
     limits = limits or Limits(loop)
     several = isinstance(strategy, Sequence)
-    strategies = [Strategy.from_function(each) for each in (strategy if several else [strategy])]
+    functions = strategy if several else [strategy]
+    strategies = [each if isinstance(each, Strategy) else Strategy(each) for each in functions]
     rounds = limits.rounds if isinstance(limits, RoundLimits) else None
 
     def excludes(batch: Batch) -> Any:

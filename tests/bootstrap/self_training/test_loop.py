@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from bootstrap.config.options import InitialModelSelection, LoopOptions
 from bootstrap.runs.metrics import EntityScores
-from bootstrap.selection import (
-    Reference,
-    Selection,
+from bootstrap.selection.proportional import Selection
+from bootstrap.selection.proportions import Reference
+from bootstrap.selection.strategies import (
     SelectOptions,
     Strategy,
     initial_strategy_for,

@@ -28,7 +28,7 @@ import sys
 import numpy as np
 from pathlib import Path
 from bootstrap.config.configuration import load_configuration
-from bootstrap.selection import strategy_for
+from bootstrap.selection.strategies import strategy_for
 from bootstrap.self_training.candidates import Candidates
 from bootstrap.self_training.loop import Ended, self_train
 from bootstrap.self_training.stopping import Limits
