@@ -8,6 +8,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from xml.etree import ElementTree
@@ -80,6 +81,7 @@ def draw(figure: Figure | Matrix, file: BinaryIO, format: str) -> None:
     _Drawing(figure).save(file, format, title=figure.title)
 
 
+@lru_cache(maxsize=64)  # most figures of a page stay the same when it is written again
 def inline_svg(figure: Figure | Matrix) -> str:
     """Draw a figure as an element of a page, whose colours are variables of its style sheet.
 
