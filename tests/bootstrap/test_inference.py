@@ -203,13 +203,7 @@ def test_documents_are_tagged_as_they_come(
     [("jsonl", "x.jsonl"), ("parquet", "x.parquet"), ("brat", "x"), ("text", "x")],
 )
 def test_notes_of_every_format_are_tagged(
-    name: str,
-    target: str,
-    finished: Path,
-    tagger: ParallelTagger,
-    fresh: list[Document],
-    tmp_path: Path,
-    command: Command,
+    name, target, finished, tagger, fresh, tmp_path, command
 ) -> None:
     """And gold spans that are there already give way to those found."""
     source = tmp_path / ("in" if name in ("brat", "text") else f"in.{name}")

@@ -205,13 +205,7 @@ MISALIGNED = [
 
 
 @pytest.mark.parametrize(("text", "spans", "expected", "noted", "lost"), MISALIGNED)
-def test_spans_that_do_not_align_are_widened_and_named(
-    text: str,
-    spans: list[tuple[int, int, str]],
-    expected: list[tuple[int, int, str]],
-    noted: int,
-    lost: int,
-) -> None:
+def test_spans_that_do_not_align_are_widened_and_named(text, spans, expected, noted, lost) -> None:
     # Neighbours with spans at their ends, for the tokens before and after are not its own.
     left = Document("left", "Vic 1", (Span(4, 5, "N"),))
     right = Document("right", "1 Vic", (Span(0, 1, "N"),))

@@ -129,11 +129,7 @@ def with_description(key: str, value: Any) -> Callable[[Path], None]:
     ],
 )
 def test_what_compiled_functions_follow_is_checked(
-    change: Callable[[Path], None],
-    message: str,
-    hostile: ModuleType,
-    good: Callable[[str], Path],
-    tmp_path: Path,
+    change, message, hostile, good, tmp_path
 ) -> None:
     folder = tmp_path / "model"
     shutil.copytree(good("crf"), folder)

@@ -60,27 +60,12 @@ class Learner:
         self._most = most
         self._found = 0
 
-    def fit(
-        self,
-        train: Batch,
-        validation: Batch | None = None,
-        *,
-        warm_start: Any = None,
-        rng: np.random.Generator,
-        progress: Any = None,
-    ) -> Self:
+    def fit(self, train: Batch, validation: Batch | None = None, **others: Any) -> Self:
         self._trained.append(train)
         self._found = min(len(train), self._most)
         return self
 
-    def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: str = "document",
-        progress: Any = None,
-    ) -> Tagging:
+    def tag(self, batch: Batch, *, detail: str = "document", **others: Any) -> Tagging:
         tags, confidence = np.zeros(batch.n_tokens, np.int16), np.ones(len(batch))
         for row, name in enumerate(batch.ids.to_pylist()):
             first = batch.document_offsets[row]
@@ -442,14 +427,7 @@ def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) ->
         ("active.gold=nowhere.jsonl", "nowhere.jsonl"),
     ],
 )
-def test_mistakes(
-    project: Path,
-    tmp_path: Path,
-    command: Command,
-    settings: tuple[str, ...],
-    setting: str,
-    message: str,
-) -> None:
+def test_mistakes(project, tmp_path, command, settings, setting, message) -> None:
     for name in ("active", "check"):
         where = ("--out", tmp_path / "run") if name == "active" else ()
         done = command(name, project / "config.toml", *where, *settings, "--set", setting)

@@ -215,12 +215,7 @@ def test_advice_that_is_missing_is_written_by_resuming(
     ],
 )
 def test_a_finished_run_has_a_report_even_if_its_advice_fails(
-    error: Exception,
-    message: str,
-    copied: Path,
-    project: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    error, message, copied, project, command, monkeypatch
 ) -> None:
     def fail(*arguments: Any, **others: Any) -> Advice:
         assert (copied / "report.html").is_file()  # even if the process is killed now

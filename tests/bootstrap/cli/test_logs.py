@@ -93,11 +93,7 @@ def test_a_log_is_appended_to_and_says_how_commands_end(tmp_path: Path, command:
 
 
 def test_a_log_of_a_run_has_its_iterations_and_no_text_of_notes(
-    project: Path,
-    copied: Path,
-    tmp_path: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    project, copied, tmp_path, command, monkeypatch
 ) -> None:
     from bootstrap.runs.folder import Run
 

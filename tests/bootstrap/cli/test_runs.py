@@ -198,12 +198,7 @@ def test_the_comparison_is_an_experiment_on_its_notes(
     ],
 )
 def test_a_demonstration_appears_complete_and_is_continued_when_it_was_interrupted(
-    arguments: tuple[str, ...],
-    config: str,
-    continued: str,
-    tmp_path: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    arguments, config, continued, tmp_path, command, monkeypatch
 ) -> None:
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
@@ -226,11 +221,7 @@ def test_a_demonstration_appears_complete_and_is_continued_when_it_was_interrupt
 
 @pytest.mark.parametrize("initial_model", ["seed", "divergence"])
 def test_the_demonstration_runs_what_it_prints(
-    initial_model: str,
-    finished: Path,
-    tmp_path: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    initial_model, finished, tmp_path, command, monkeypatch
 ) -> None:
     """With another run in place of its own; its notes are private."""
     called: list[Any] = []

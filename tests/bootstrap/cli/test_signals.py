@@ -89,11 +89,7 @@ def converting(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     ],
 )
 def test_a_signal_ends_a_command_and_nothing_is_left(
-    converting: subprocess.Popen[bytes],
-    tmp_path: Path,
-    number: signal.Signals,
-    code: int,
-    message: bytes,
+    converting, tmp_path, number, code, message
 ) -> None:
     converting.send_signal(number)
     assert converting.stderr

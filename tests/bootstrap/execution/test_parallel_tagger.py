@@ -110,11 +110,7 @@ def test_any_number_of_processes_gives_the_same_details(
 
 @pytest.mark.parametrize("brought", [True, False])
 def test_streams_are_the_same_over_processes(
-    labelled: Batch,
-    unlabelled: Batch,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    brought: bool,
+    labelled, unlabelled, tmp_path, monkeypatch, brought
 ) -> None:
     """Those that batches bring along, and those that annotators add by the rules of training."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
@@ -182,12 +178,7 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
     assert (confidences[0] != confidences[1]).any()
 
 
-def test_processes_make_no_folder_elsewhere(
-    trained: ParallelTagger,
-    unlabelled: Batch,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_processes_make_no_folder_elsewhere(trained, unlabelled, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     trained.save(tmp_path / "copy")
     made: list[str] = []

@@ -137,12 +137,7 @@ def test_a_browser_shows_an_experiment(
     ],
 )
 def test_what_an_experiment_has_not_is_refused(
-    arguments: tuple[str, ...],
-    message: str,
-    carried_out: tuple[Path, Any],
-    command: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    arguments, message, carried_out, command, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     named = {"EXPERIMENT": carried_out[0], "RUN": carried_out[0] / "runs" / "alone" / "0-half-0"}
@@ -186,11 +181,7 @@ def test_changed_notes_are_refused(
 
 
 def test_the_runs_are_listed_without_being_carried_out(
-    carried_out: tuple[Path, Any],
-    own_file: OwnFile,
-    tmp_path: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    carried_out, own_file, tmp_path, command, monkeypatch
 ) -> None:
     forbid_runs(monkeypatch)
     done = command("experiment", own_file(EXPERIMENT), "--out", tmp_path / "no", "--list")
@@ -343,11 +334,7 @@ def test_names_of_variants_may_be_any_text(
 
 @pytest.mark.parametrize("test_text", [False, True])
 def test_shared_embeddings_are_trained_once_for_each_split(
-    test_text: bool,
-    own_file: OwnFile,
-    tmp_path: Path,
-    command: Command,
-    notes: Callable[..., list[Document]],
+    test_text, own_file, tmp_path, command, notes
 ) -> None:
     text = QUICK.replace("[loop]", 'clusters = "auto"\n[loop]')
     text = text.replace("[tagger]", f'unlabeled = "{tmp_path}/pool.jsonl"\n[tagger]')
@@ -391,11 +378,7 @@ def test_the_function_returns_the_results(
 @pytest.mark.slow
 @pytest.mark.processes
 def test_an_experiment_that_is_killed_goes_on(
-    experiment_file: Path,
-    carried_out: tuple[Path, Any],
-    tmp_path: Path,
-    launch: Any,
-    contents: Callable[[Path], dict[str, object]],
+    experiment_file, carried_out, tmp_path, launch, contents
 ) -> None:
     arguments = ("experiment", experiment_file, "--out", tmp_path / "e", "--jobs", 2)
     for seconds in (4.0, 8.0, 6.0):

@@ -33,12 +33,7 @@ SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0])
 
 @given(FLAGS, st.integers(1, 12), SHARES, st.booleans(), st.integers(0, 5), st.integers(0, 9))
 def test_a_seed_has_the_size_and_follows_the_rules_or_there_are_too_few(
-    flags: list[tuple[bool, bool]],
-    number: int,
-    share: float,
-    headed: bool,
-    others: int,
-    state: int,
+    flags, number, share, headed, others, state
 ) -> None:
     pattern = r"\w+:" if headed else ""
     options = SeedOptions(number, share, pattern, others)

@@ -194,11 +194,7 @@ if any("{stage}" in argument for argument in sys.orig_argv):
     ],
 )
 def test_a_signal_ends_it_and_says_how_to_go_on(
-    run: Killed,
-    number: signal.Signals,
-    everyone: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    run, number, everyone, tmp_path, monkeypatch
 ) -> None:
     """While other processes start: not even their first instruction receives it."""
     (tmp_path / "sitecustomize.py").write_text(PAUSE.format(stage="popen_loky"))

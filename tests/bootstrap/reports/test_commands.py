@@ -219,12 +219,7 @@ def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
     ],
 )
 def test_a_broken_run_is_named_in_one_line(
-    finished: Path,
-    copied: Path,
-    tmp_path: Path,
-    command: Command,
-    change: Callable[[Path], None],
-    message: str,
+    finished, copied, tmp_path, command, change, message
 ) -> None:
     change(copied)
     for runs in ((copied,), (finished, copied)):

@@ -58,12 +58,7 @@ def test_a_name_is_no_path(name: str) -> None:
 
 @pytest.mark.parametrize(("option", "name"), [("mlflow", "MLflow"), ("tensorboard", "TensorFlow")])
 def test_without_the_library_one_line_names_it(
-    finished: Path,
-    tmp_path: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    option: str,
-    name: str,
+    finished, tmp_path, command, monkeypatch, option, name
 ) -> None:
     monkeypatch.setattr("bootstrap.reports.exports.find_spec", lambda name: None)
     page = tmp_path / "page.html"

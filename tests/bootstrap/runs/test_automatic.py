@@ -107,12 +107,7 @@ def _stopped_after(closed: int) -> Callable[..., None]:
     ],
 )
 def test_what_the_augmentation_reads_is_checked_before_there_is_a_folder(
-    automatic: Path,
-    tmp_path: Path,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    setting: str,
-    message: str,
+    automatic, tmp_path, command, monkeypatch, setting, message
 ) -> None:
     monkeypatch.chdir(automatic)
     for arguments in (["run", "--out", tmp_path / "run"], ["check"]):
@@ -131,10 +126,7 @@ def with_lists(gazetteers: str) -> str:
 
 @pytest.mark.slow
 def test_the_tagger_of_lists_is_built_once_and_continues_with_the_run(
-    tmp_path: Path,
-    make_project: Callable[..., Path],
-    command: Command,
-    contents: Callable[[Path], Any],
+    tmp_path, make_project, command, contents
 ) -> None:
     project = make_project(tmp_path, configuration=with_lists('["census-es", "places-es"]'))
     whole, part = project / "run", project / "part"

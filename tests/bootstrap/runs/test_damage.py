@@ -100,12 +100,7 @@ def test_a_run_is_not_continued_with_files_that_have_changed(
     ],
 )
 def test_a_model_does_not_tag_other_units(
-    copied: Path,
-    project: Path,
-    tmp_path: Path,
-    command: Command,
-    change: Callable[[Path], None],
-    message: str,
+    copied, project, tmp_path, command, change, message
 ) -> None:
     for model in (copied, copied / "best" / "model"):
         unit = Run(copied).best_model() / "unit.json"

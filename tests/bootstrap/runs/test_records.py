@@ -34,11 +34,7 @@ from corpus.storage.tables import table_bytes
     st.integers(0, 2**31),
 )
 def test_counts_are_read_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory,
-    groups: list[str | None],
-    names: list[str],
-    known: bool,
-    random_state: int,
+    tmp_path_factory, groups, names, known, random_state
 ) -> None:
     rng = np.random.default_rng(random_state)
     counts = DocumentCounts(

@@ -448,11 +448,7 @@ REFERENCE = (
     ],
 )
 def test_notes_that_do_not_fit_are_refused_before_anything_is_made(
-    run_with: Callable[..., Any],
-    tmp_path: Path,
-    settings: tuple[str, ...],
-    splits: dict[str, list[Document]],
-    message: str,
+    run_with, tmp_path, settings, splits, message
 ) -> None:
     refused = run_with(settings=settings, **splits)
     assert (refused.code, refused.out) == (2, "")

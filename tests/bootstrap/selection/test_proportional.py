@@ -273,12 +273,7 @@ REFERENCES = st.one_of(
     threshold=st.sampled_from([0.0, 0.5, 0.8, 1.0]),
     most=st.integers(0, 16),
 )
-def test_what_holds_of_every_selection(
-    documents: list[tuple[str, float, bool]],
-    reference: Reference | None,
-    threshold: float,
-    most: int,
-) -> None:
+def test_what_holds_of_every_selection(documents, reference, threshold, most) -> None:
     pool = tagged([text for text, _, _ in documents], [each for _, each, _ in documents])
     selectable = np.array([each for _, _, each in documents], bool)
     selection = select(

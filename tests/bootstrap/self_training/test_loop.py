@@ -65,13 +65,7 @@ class Actor:
         self.number = number
 
     def fit(
-        self,
-        train: Batch,
-        validation: Batch | None = None,
-        *,
-        warm_start: Any = None,
-        rng: np.random.Generator,
-        progress: Any = None,
+        self, train: Batch, validation: Any = None, *, warm_start: Any = None, rng: Any
     ) -> Self:
         self.script.started.append(None if warm_start is None else warm_start.number)
         self.script.trained.append(train)
@@ -79,12 +73,7 @@ class Actor:
         return self
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: str = "document",
-        progress: Any = None,
+        self, batch: Batch, *, measure: str = "probability", detail: str = "document"
     ) -> Tagging:
         tags, confidence = np.zeros(batch.n_tokens, np.int16), np.ones(len(batch))
         names = batch.ids.to_pylist()

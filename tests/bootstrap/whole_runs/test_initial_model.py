@@ -328,15 +328,7 @@ def test_a_dictionary_of_other_people_ends_the_run_with_a_word(
     [("divergence", 0, False), ("divergence", 1, True), ("dictionary", 0, True)],
 )
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
-    kind: str,
-    left: int,
-    counted: bool,
-    finished: Callable[[str], Path],
-    seedless: Path,
-    tmp_path: Path,
-    command: Command,
-    contents: Contents,
-    monkeypatch: pytest.MonkeyPatch,
+    kind, left, counted, finished, seedless, tmp_path, command, contents, monkeypatch
 ) -> None:
     """Words that were counted are not counted again."""
 

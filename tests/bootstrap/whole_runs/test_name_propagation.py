@@ -194,13 +194,7 @@ def test_an_exported_model_keeps_the_unit_and_the_propagation(
     ],
 )
 def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
-    config: str,
-    given: tuple[str, ...],
-    wrong: str,
-    message: str,
-    named: Path,
-    tmp_path: Path,
-    command: Command,
+    config, given, wrong, message, named, tmp_path, command
 ) -> None:
     """Not even where a seed beside the start has it."""
     settings = [setting.format(named) for setting in given] + [

@@ -86,13 +86,7 @@ def test_a_run_with_one_kind_of_tagger_does_not_name_it_in_each_row(finished: Pa
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "iteration"), [(3, "000"), (6, "001"), (8, "002")])
 def test_a_run_with_several_taggers_is_resumed(
-    number: int,
-    iteration: str,
-    ended: Path,
-    mixed: Path,
-    contents: Callable[[Path], dict[str, object]],
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    number, iteration, ended, mixed, contents, command, monkeypatch
 ) -> None:
     """It is interrupted while it saves a model of the iteration after the named one."""
     stopped = mixed / f"stopped-{number}"

@@ -83,14 +83,7 @@ def read(path: Path, **options: Any) -> list[Row]:
         ("council_addresses", {"terms": ["dir_cp"]}, [3], [], 5),
     ],
 )
-def test_published_files_are_read_as_they_are(
-    file: str,
-    options: dict[str, Any],
-    terms: list[int],
-    counts: list[int],
-    width: int,
-    spain: Path,
-) -> None:
+def test_published_files_are_read_as_they_are(file, options, terms, counts, width, spain) -> None:
     path = spain / f"{file}.csv"
     expected, rows = straightforward(path, terms, counts, "x", width)
     imported = import_table(path, ImportOptions(class_name="x", **options))

@@ -97,13 +97,7 @@ def _plain(record: Record) -> Record:
     end=st.sampled_from(["\n", "\r\n"]),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
 )
-def test_what_the_csv_module_writes_is_read(
-    rows: list[list[str]],
-    dialect: tuple[str, int],
-    end: str,
-    encoding: str,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_what_the_csv_module_writes_is_read(rows, dialect, end, encoding, tmp_path_factory) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=dialect[0], quoting=dialect[1], lineterminator=end)
     writer.writerows([["x", "y", "z"], *rows])

@@ -102,12 +102,7 @@ def test_an_exported_model_has_its_frequencies(
 
 @pytest.mark.parametrize("choice", ["all", "best"])
 def test_clusters_and_frequencies_are_looked_at_together(
-    choice: str,
-    gazetteer: Path,
-    make_embedding: MakeEmbedding,
-    half: Batch,
-    rest: Batch,
-    tmp_path: Path,
+    choice, gazetteer, make_embedding, half, rest, tmp_path
 ) -> None:
     """In one order and in the other, both are in the model."""
     words = [*NAMES, *OTHERS]

@@ -101,11 +101,7 @@ _THRESHOLDS = st.sampled_from([0.01, 1.0, 2.0, 2.1, 3.5, 100.0])
 
 @given(_KNOWN, _DOCUMENTS, _THRESHOLDS, _THRESHOLDS, st.sampled_from(sorted(MEASURES)))
 def test_tags_and_certainty_are_those_of_the_rules(
-    known: dict[str, Word],
-    documents: list[list[str]],
-    threshold: float,
-    threshold_after: float,
-    measure: str,
+    known, documents, threshold, threshold_after, measure
 ) -> None:
     actual = tag(
         known, documents, threshold=threshold, threshold_after=threshold_after, measure=measure

@@ -169,11 +169,7 @@ def fasttext() -> FastText:
 @given(words=st.lists(st.text("abchosñç·日 12", min_size=1, max_size=9), max_size=5))
 @example(words=["hospitalario", "oncològic", "ñ", "x" * 300])
 @example(words=["hospital", "Hospitales", "zzz"])
-def test_a_word_never_seen_has_the_vector_that_fasttext_gives_it(
-    opened: Callable[..., Embedding],
-    fasttext: FastText,
-    words: list[str],
-) -> None:
+def test_a_word_never_seen_has_the_vector_that_fasttext_gives_it(opened, fasttext, words) -> None:
     given = {"vectors": fasttext.wv.vectors, "parts": fasttext.wv.vectors_ngrams}
     embedding = opened(words=fasttext.wv.index_to_key, **given)
     for word, vector in zip(words, embedding.vectors_of(words), strict=True):
@@ -197,11 +193,7 @@ def cosines(embedding: Embedding, vector: np.ndarray) -> list[float]:
 @pytest.mark.parametrize("piece", [1, 3, 1000])
 @pytest.mark.parametrize(("word", "number"), [("Gatos", 4), ("GATOS", 50), ("Gatos", 0)])
 def test_neighbours_are_the_words_with_the_largest_cosines(
-    by_normalisation: dict[str, Embedding],
-    monkeypatch: pytest.MonkeyPatch,
-    piece: int,
-    number: int,
-    word: str,
+    by_normalisation, monkeypatch, piece, number, word
 ) -> None:
     monkeypatch.setattr(opening, "_PIECE", piece)
     embedding = by_normalisation["none"]

@@ -147,12 +147,7 @@ def test_words_of_another_encoding(tmp_path: Path, kind: str) -> None:
 )
 @pytest.mark.parametrize("piece", [1, 100])
 def test_the_first_of_repeated_words_is_kept(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    piece: int,
-    normalisation: str,
-    kept: dict[str, int],
-    repeated: int,
+    tmp_path, monkeypatch, piece, normalisation, kept, repeated
 ) -> None:
     monkeypatch.setattr(pretrained, "_PIECE", piece)
     words = ["Ana", "ana", "Ana", "Ána", "a1", "A\u0301na", "a2"]

@@ -1,11 +1,17 @@
 """Settings of Keras, which it reads when it is imported, and an embedding for networks."""
 
+import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from taggers.networks import bilstm_crf
+from taggers.networks.training import process
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -33,3 +39,26 @@ def embedding_folder(
         }
         make_embedding(folder / name, vectors, normalisation="lower")
     return folder
+
+
+def trained_here(
+    options: Any, sizes: Any, arrays: Any, random_state: int, progress: Any = None
+) -> Any:
+    """Train a network in this process: importing TensorFlow in another takes seconds each time."""
+    message = {"options": asdict(options), "sizes": asdict(sizes), "random_state": random_state}
+    return process._trained(message, arrays, io.BytesIO())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def train_here() -> Iterator[None]:
+    """Train networks in the process of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bilstm_crf, "train_in_process", trained_here)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def train_in_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train in another process in tests with the mark `processes`."""
+    if request.node.get_closest_marker("processes"):
+        monkeypatch.setattr(bilstm_crf, "train_in_process", process.train_in_process)

@@ -65,9 +65,6 @@ def f1(tagger: BiLSTMCRFTagger, gold: Batch) -> float:
     return score_batches(gold, gold.with_tags(tagging.tags, tagging.labels)).counts("ner").f1
 
 
-pytestmark = pytest.mark.processes
-
-
 @pytest.fixture(scope="module")
 def trained(embedding_folder) -> BiLSTMCRFTagger:
     pytest.importorskip("keras")
@@ -171,6 +168,7 @@ def test_unusual_documents(trained) -> None:
     assert empty.marginals.shape == (0, 5)
 
 
+@pytest.mark.processes
 def test_training_documents_without_entities_of_a_class_are_enough(embedding_folder) -> None:
     """A label that never occurs, fewer documents than a minibatch, documents without tokens."""
     documents = [Document("1", "visita ana", (Span(7, 10, "PERSON"),)), Document("2", "")]
@@ -181,6 +179,7 @@ def test_training_documents_without_entities_of_a_class_are_enough(embedding_fol
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 def test_a_loss_that_never_was_a_number_is_an_error(embedding_folder) -> None:
     with pytest.raises(TrainingError, match=r"not a number in epoch 1; lower learning_rate"):
         fitted(notes(40), embeddings=str(embedding_folder), epochs=3, learning_rate=1e37)
@@ -193,6 +192,7 @@ def test_nothing_to_learn_from_is_an_error() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the process in /proc")
 def test_a_killed_training_process_is_reported(embedding_folder) -> None:
     def kill(done: int, steps: int) -> None:

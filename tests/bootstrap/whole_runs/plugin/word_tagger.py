@@ -138,14 +138,7 @@ class Capitals:
         """Learn nothing."""
         return self
 
-    def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
-    ) -> Tagging:
+    def tag(self, batch: Batch, **others: Any) -> Tagging:
         """Tag every capitalised word."""
         capital = np.array([word.istitle() for word in batch.vocabulary], bool)
         tags = np.where(capital[batch.word_ids], 1, 0).astype(np.int16)
