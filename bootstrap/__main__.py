@@ -6,8 +6,6 @@ from pathlib import Path
 from bootstrap.cli.program import run
 
 if __name__ == "__main__":
-    # Python puts the current folder first, which may be a run of somebody else, with modules in it.
-    first, own = Path(sys.path[0]).resolve(), Path(__file__).resolve().parents[1]
-    if not sys.flags.safe_path and first != own:
-        del sys.path[0]
+    if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
+        del sys.path[0]  # the current folder, which may be a run of somebody else
     run()

@@ -29,6 +29,7 @@ from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
 from corpus import evaluation, formats
+from corpus.arguments import elements_of, typed
 from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError, Problems
@@ -64,18 +65,19 @@ class Model:
         """The classes that the model finds."""
         return classes_of(self.tagger.labels)
 
+    @typed
     def tag(
         self,
-        notes: Iterable[str | Document],
+        notes: Iterable[str | Document | TaggedDocument],
         *,
         measure: str = "probability",
         span_confidence: bool = False,
     ) -> Iterator[TaggedDocument]:
-        """Yield notes with the spans that the model finds.
+        """Return notes with the spans that the model finds.
 
         Parameters
         ----------
-        notes : iterable of str or Document
+        notes : iterable of str, Document or TaggedDocument
             Texts, with their positions as ids, or documents, whose own spans are ignored. They are
             read as they are tagged, a bounded number at a time.
         measure : str
@@ -83,15 +85,18 @@ class Model:
         span_confidence : bool
             Whether to compute the probability of each span as well.
 
-        Yields
-        ------
-        TaggedDocument
+        Returns
+        -------
+        iterator of TaggedDocument
             In the order of the notes.
+
+        Raises
+        ------
+        TypeError, InputError
+            When a note is read that is neither a text nor a document; the message has its position.
         """
-        if isinstance(notes, str):
-            raise TypeError("notes: expected texts or documents, such as [text], not a single text")
-        yield from tag_documents(
-            (_as_document(number, note) for number, note in enumerate(notes)),
+        return tag_documents(
+            _documents_of(notes, "notes", str),
             self.tagger,
             self.unit,
             measure,
@@ -100,10 +105,25 @@ class Model:
         )
 
 
-def _as_document(number: int, note: str | Document) -> Document:
-    return Document(str(number), note) if isinstance(note, str) else note
+def _documents_of(values: Iterable[Any], name: str, *kinds: type) -> Iterator[Document]:
+    """Yield the documents of an argument, whose elements may also be of other kinds."""
+    for number, value in enumerate(elements_of(values, name, Document, TaggedDocument, *kinds)):
+        if isinstance(value, str):
+            try:
+                yield Document(str(number), value)
+            except InputError as error:
+                raise InputError(f"{name}[{number}]: {error}") from None
+        else:
+            yield value.document if isinstance(value, TaggedDocument) else value
 
 
+def _number_of(jobs: int | None) -> int:
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs = {jobs}: expected 1 or more")
+    return jobs or default_jobs()
+
+
+@typed
 def load(path: str | Path, *, jobs: int = 1, trust: Collection[str] = ()) -> Model:
     """Load a model.
 
@@ -122,12 +142,14 @@ def load(path: str | Path, *, jobs: int = 1, trust: Collection[str] = ()) -> Mod
     InputError
         If the path is neither, or the model is damaged, or is of a kind that is not trusted.
     """
+    jobs = _number_of(jobs)
     folder = find_model(Path(path))
     tagger = ParallelTagger.load(folder, trust=trust, jobs=jobs)
     of_run = read_unit_file(folder)
     return Model(tagger, of_run.unit, of_run.propagate)
 
 
+@typed
 def train(
     config: str | Path | None = None,
     *,
@@ -183,6 +205,7 @@ def train(
     return _run(configuration, Path(out), resume, jobs, on_iteration, report)
 
 
+@typed
 def active(
     config: str | Path | None = None,
     *,
@@ -239,12 +262,12 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
                 run,
                 configuration,
                 notes,
-                jobs=jobs or default_jobs(),
+                jobs=_number_of(jobs),
                 report=report or (lambda *_: None),
             ):
                 if on_iteration:
                     on_iteration(metrics)
-        complete_run(run, configuration, notes, jobs=jobs or default_jobs())
+        complete_run(run, configuration, notes, jobs=_number_of(jobs))
     return run
 
 
@@ -264,7 +287,7 @@ def _configuration(
             raise InputError(f"{path}: {keys[0]} must be a section, [{keys[0]}]")
         section[keys[1]] = str(value) if isinstance(value, Path) else value
         origins[keys] = function
-    return parse_configuration(tables, Source.of_file(path, origins, trust))
+    return parse_configuration(tables, Source(str(path), path.parent, origins, trust))
 
 
 def _by_key(settings: Mapping[str, Any], function: str) -> Iterator[tuple[tuple[str, str], Any]]:
@@ -272,7 +295,11 @@ def _by_key(settings: Mapping[str, Any], function: str) -> Iterator[tuple[tuple[
     for name, value in settings.items():
         if name in _NOTES:
             yield ("data", name), value
-        elif name in SECTIONS and isinstance(value, Mapping):
+        elif (
+            name in SECTIONS
+            and isinstance(value, Mapping)
+            and all(isinstance(k, str) for k in value)
+        ):
             yield from (((name, key), setting) for key, setting in value.items())
         elif name in SECTIONS:
             raise InputError(f"{function}: {name} = {value!r}: expected a mapping of settings")
@@ -281,6 +308,7 @@ def _by_key(settings: Mapping[str, Any], function: str) -> Iterator[tuple[tuple[
             raise InputError(f'{function} has no setting "{name}"; expected {expected}')
 
 
+@typed
 def experiment(
     file: str | Path,
     *,
@@ -318,7 +346,7 @@ def experiment(
     failures = []
     with opened_experiment(Path(out), plan) as folder:
         schedule = prepare_runs(plan, folder)
-        for event in carry_out_all(schedule, jobs=jobs or default_jobs()):
+        for event in carry_out_all(schedule, jobs=_number_of(jobs)):
             if event.message.kind == "failed":
                 failures.append(f"{event.name} failed: {event.message.text}")
             if on_event:
@@ -330,6 +358,7 @@ def experiment(
     return results
 
 
+@typed
 def evaluate(
     gold: Iterable[Document | TaggedDocument], predicted: Iterable[Document | TaggedDocument]
 ) -> Scores:
@@ -341,13 +370,10 @@ def evaluate(
         ``scores.counts().f1`` is strict entity F1; ``scores.class_counts("PERSON").recall`` is the
         recall of a class.
     """
-    return evaluation.score(map(_bare, gold), map(_bare, predicted))
+    return evaluation.score(_documents_of(gold, "gold"), _documents_of(predicted, "predicted"))
 
 
-def _bare(document: Document | TaggedDocument) -> Document:
-    return document.document if isinstance(document, TaggedDocument) else document
-
-
+@typed
 def read(
     source: str | Path,
     *,
@@ -380,6 +406,7 @@ def read(
     )
 
 
+@typed
 def write(
     documents: Iterable[Document | TaggedDocument],
     target: str | Path,
@@ -405,10 +432,11 @@ def write(
     WriteReport
         What was written, and what the format could not hold.
     """
-    bare = map(_bare, documents)
+    bare = _documents_of(documents, "documents")
     return formats.write(bare, target, format=format, columns=columns or Columns())
 
 
+@typed
 def open_run(path: str | Path) -> Run:
     """Open the folder of a run, finished or not.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from corpus.arguments import elements_of, require_text
 from corpus.errors import InputError, shown
 
 
@@ -22,11 +23,25 @@ class Span:
         Half-open offsets in code points into the text as stored.
     label : str
         The class of the span, such as ``"PERSON"``.
+
+    Raises
+    ------
+    TypeError, InputError
+        If a part is of another type, or has half a surrogate pair.
     """
 
     start: int
     end: int
     label: str
+
+    def __post_init__(self) -> None:
+        require_text("label", self.label)
+        if type(self.start) is int and type(self.end) is int:
+            return
+        for name, offset in (("start", self.start), ("end", self.end)):
+            if not hasattr(offset, "__index__"):  # which integers of NumPy have
+                raise TypeError(f"{name}: expected int, not {type(offset).__name__}")
+            object.__setattr__(self, name, int(offset))
 
     def __str__(self) -> str:
         return f"{self.start}-{self.end} ({shown(self.label)})"
@@ -50,6 +65,8 @@ class Document:
 
     Raises
     ------
+    TypeError, InputError
+        If a part is of another type, or has half a surrogate pair.
     DocumentError
         If a span is empty, lies outside the text, has no label or overlaps another.
     """
@@ -60,7 +77,11 @@ class Document:
     group: str | None = None
 
     def __post_init__(self) -> None:
-        spans = tuple(sorted(self.spans))
+        require_text("id", self.id)
+        require_text("text", self.text)
+        if self.group is not None:
+            require_text("group", self.group)
+        spans = tuple(sorted(elements_of(self.spans, "spans", Span))) if self.spans != () else ()
         object.__setattr__(self, "spans", spans)
         object.__setattr__(self, "group", self.group or None)
         for span in spans:

@@ -127,11 +127,7 @@ def find_kind(name: str, *, trust: Collection[str] = ()) -> Kind:
     ------
     InputError
         If the kind is unknown or not trusted, or its class does not implement a tagger.
-    TypeError
-        If `trust` is a string.
     """
-    if isinstance(trust, str):
-        raise TypeError('trust: expected a list of names, such as ["package.module:Class"]')
     if not isinstance(name, str):
         raise InputError(f'kind = "{name}" is unknown; known are {", ".join(known_kinds())}')
     if name in BUILTIN:

@@ -34,7 +34,7 @@ from bootstrap.config.tagger_sections import (
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
 from bootstrap.selection.strategies import SelectOptions, strategy_kinds, uses_lists
 from corpus.corpora import is_synthetic
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.formats import find_files
 from corpus.storage.fields import parse_toml
 from taggers.augmentation import AugmentOptions
@@ -320,17 +320,16 @@ def load_configuration(
         The message names the override that the setting comes from, or else the file.
     """
     replaced, origins = overridden(read_tables(path), overrides)
-    return parse_configuration(replaced, Source.of_file(path, origins, trust))
+    return parse_configuration(replaced, Source(str(path), path.parent, origins, trust))
 
 
 def read_tables(path: Path) -> dict[str, Any]:
     """Read the tables of a configuration file, without checking the settings in them."""
     try:
         return parse_toml(path.read_bytes(), str(path))
-    except OSError as error:
-        raise ConfigurationError(
-            f"{path}: {error.strerror}; expected a configuration file"
-        ) from None
+    except (OSError, ValueError) as error:
+        fault = getattr(error, "strerror", "no file can have this name")
+        raise ConfigurationError(f"{shown(path)}: {fault}; expected a configuration file") from None
     except InputError as error:
         raise ConfigurationError(str(error)) from None
 
@@ -343,7 +342,7 @@ def load_data(path: Path) -> tuple[DataOptions, Mapping[str, str] | None]:
     ConfigurationError
         As for `load_configuration`.
     """
-    tables, source = read_tables(path), Source.of_file(path)
+    tables, source = read_tables(path), Source(str(path), path.parent)
     refuse_unknown(tables, SECTIONS, source)
     data = parse_section(DataOptions, tables.get("data", {}), "data", source)
     return located(data, "data", source), _labels(tables.get("labels"), source)

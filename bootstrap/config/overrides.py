@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from corpus.errors import InputError
 
@@ -29,31 +29,20 @@ class Source:
     overrides : mapping of tuple of str to str
         The overrides, such as ``"--set loop.batch=5"``, by the key that they set: ``("loop",
         "batch")``. Paths in such settings are relative to the current folder.
-    trust : collection of str, optional
-        The kinds of other packages that may be imported; None for all that the file names, because
-        the user wrote it.
+    trust : collection of str
+        The kinds of other packages that the configuration of a run may name.
     """
 
     file: str
     folder: Path
     overrides: Mapping[tuple[str, ...], str] = field(default_factory=dict)
-    trust: Collection[str] | None = None
-
-    @classmethod
-    def of_file(
-        cls,
-        path: Path,
-        overrides: Mapping[tuple[str, ...], str] | None = None,
-        trust: Collection[str] = (),
-    ) -> Self:
-        """Return the source of a file; one in the folder of a run may come from somebody else."""
-        of_run = (path.parent / "data.parquet").is_file()
-        return cls(str(path), path.parent, overrides or {}, trust if of_run else None)
+    trust: Collection[str] = ()
 
     def trusted(self, section: str, kind: str) -> Collection[str]:
-        """Return the kinds that may be imported for a section; its own one if the user wrote it."""
-        is_own = self.trust is None or (section, "kind") in self.overrides
-        return (kind,) if is_own else self.trust or ()
+        """Return the kinds whose code may be imported for a section: its own one, if the user's."""
+        of_run = (self.folder / "data.parquet").is_file()  # which may come from somebody else
+        is_own = not of_run or (section, "kind") in self.overrides
+        return (kind,) if is_own else self.trust
 
     def origin(self, *keys: str) -> str:
         """Name the last override of a section, a key or a part of its value, or else the file."""

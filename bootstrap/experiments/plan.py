@@ -107,7 +107,7 @@ def load_plan(path: Path, trust: Collection[str] = ()) -> Plan:
     ConfigurationError
         If the file is missing or is not TOML, or a setting does not exist or has an invalid value.
     """
-    return parse_plan(read_tables(path), Source.of_file(path, trust=trust))
+    return parse_plan(read_tables(path), Source(str(path), path.parent, trust=trust))
 
 
 def parse_plan(tables: Tables, source: Source) -> Plan:

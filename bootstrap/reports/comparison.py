@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bootstrap.reports.tables import Estimate
 from bootstrap.runs.outcome import f1_gain_interval
 from bootstrap.runs.records import DocumentCounts
+from corpus.arguments import elements_of, typed
 from corpus.scores import ConfusionCounts
 
 
@@ -228,6 +229,7 @@ class Row:
         }
 
 
+@typed
 def compare(results: Sequence[RunResult], first: str | None = None) -> list[Row]:
     """Compare variants with the first.
 
@@ -244,7 +246,7 @@ def compare(results: Sequence[RunResult], first: str | None = None) -> list[Row]
     list of Row
         A row for each variant with a finished run.
     """
-    groups = by_variant(results)
+    groups = by_variant(elements_of(results, "results", RunResult))
     first = next(iter(groups), "") if first is None else first
     names = sorted({name for result in results for name in result.tested.classes})
     return [

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats.rows import Row, checked
+from corpus.formats.rows import Row
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
 
 SCHEMA = pa.schema(
@@ -61,8 +61,7 @@ def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterat
     Raises
     ------
     InputError
-        If `rows` raises it, after the preceding documents were yielded, or a document cannot be
-        encoded in UTF-8.
+        If `rows` raises it, after the preceding documents were yielded.
     """
     schema = schema_with(others)
     for part in parts_of(rows):
@@ -87,7 +86,7 @@ def _next_part(rows: Iterator[Row]) -> tuple[list[Row], InputError | None]:
     size = 0
     try:
         for row in rows:
-            size += len(checked(row.document).text)
+            size += len(row.document.text)
             size += sum(len(value) for value in row.others.values() if isinstance(value, str))
             part.append(row)
             if len(part) >= MOST_ROWS or size >= MOST_BYTES:

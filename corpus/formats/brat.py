@@ -25,7 +25,7 @@ from corpus.formats.records import (
     settled,
     within,
 )
-from corpus.formats.rows import Rows, WriteReport, new_document_folder, new_file_for
+from corpus.formats.rows import Rows, WriteReport, new_document_folder, write_file_for
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -169,10 +169,8 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
     with new_document_folder(target) as folder:
         for row in rows:
             document = row.document
-            with new_file_for(document, folder, ".txt") as file:
-                file.write(document.text.encode("utf-8"))
-            with new_file_for(document, folder, ".ann") as file:
-                file.writelines(_lines(document))
+            write_file_for(document, folder, ".txt", document.text.encode())
+            write_file_for(document, folder, ".ann", b"".join(_lines(document)))
             report.count(row)
 
 

@@ -19,6 +19,8 @@ STANDARD = Path("-")
 
 #: Maximum number of characters of a line, and of the row of a table. A longer one is damaged.
 LONGEST_LINE = 1 << 25
+#: The same of a line that is written: the length of rows is known to a block of their reader.
+LONGEST_WRITTEN = LONGEST_LINE - (1 << 20)
 #: Maximum number of bytes of a file that is one document.
 LONGEST_FILE = 1 << 28
 
@@ -168,6 +170,16 @@ def count_lines(path: Path) -> int:
             total += block.count(b"\n")
             last = block[-1:]
     return total + (last != b"\n")  # the last line may have no line feed
+
+
+def readable(line: bytes) -> bytes:
+    """Return a line, or a row, to write; one that is too long to be read is an `InputError`."""
+    if len(line) > LONGEST_WRITTEN and len(line.decode()) > LONGEST_WRITTEN:
+        raise InputError(
+            f"a document needs a line of more than {LONGEST_WRITTEN:,} characters, the limit of "
+            "text files; write Parquet"
+        )
+    return line
 
 
 @contextmanager

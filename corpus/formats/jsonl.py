@@ -11,19 +11,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from corpus.arguments import encodable
 from corpus.document import Document
 from corpus.errors import Problems, shown
-from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file
+from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import (
     NOT_UNICODE,
     Unreadable,
     checked_line,
-    encodable,
     parsed_records,
     settled,
     spans_of_items,
 )
-from corpus.formats.rows import Rows, WriteReport, checked
+from corpus.formats.rows import Rows, WriteReport
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -142,7 +142,7 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
     """Write one document per line, with its group if known and its additional columns."""
     with new_text_file(target) as file:
         for row in rows:
-            document = checked(row.document)
+            document = row.document
             record: dict[str, Any] = {
                 columns.id: document.id,
                 columns.text: document.text,
@@ -152,7 +152,7 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
                 record[columns.group] = document.group
             record |= {name: storable(value) for name, value in row.others.items()}
             line = json.dumps(record, ensure_ascii=False, allow_nan=False)
-            file.write(f"{line}\n".encode())
+            file.write(readable(f"{line}\n".encode()))
             report.count(row)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import TypeVar
 
+from corpus.arguments import encodable
 from corpus.document import Span
 from corpus.errors import Problem, Problems
 from corpus.formats.files import LONGEST_LINE
@@ -120,17 +121,6 @@ def not_encoded(encoding: str, place: str) -> Unreadable:
     if encoding == "utf-8":
         return Unreadable(NOT_UTF8, f"{place} (counted from 0); name another encoding, as latin-1")
     return Unreadable(NOT_ENCODED, f"{place} (counted from 0) is no character of {encoding}")
-
-
-def encodable(*texts: str | None) -> bool:
-    """Return whether texts can be encoded in UTF-8: lone surrogates cannot."""
-    try:
-        for text in texts:
-            if text is not None:
-                text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats.records import encodable
+from corpus.formats.files import LONGEST_FILE
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.formats.table import EVERYTHING, Kept
 from corpus.storage.atomic import new_folder, open_new
@@ -101,22 +101,6 @@ class WriteReport:
             self.left_out[what] += number
 
 
-def checked(document: Document) -> Document:
-    """Check that a document can be encoded in UTF-8, and return it.
-
-    Raises
-    ------
-    InputError
-        If its id, text, group or a label has a lone surrogate.
-    """
-    labels = (span.label for span in document.spans)
-    if not encodable(document.id, document.text, document.group, *labels):
-        raise InputError(
-            f"document {shown(document.id)}: half a surrogate pair cannot be written as UTF-8"
-        )
-    return document
-
-
 @contextmanager
 def new_document_folder(target: Path) -> Iterator[Path]:
     """Create a folder for files of documents; see `corpus.storage.atomic.new_folder`.
@@ -135,21 +119,28 @@ def new_document_folder(target: Path) -> Iterator[Path]:
             )
 
 
-def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
-    """Open a new file in a folder, at the path given by the id of a document.
+def write_file_for(document: Document, folder: Path, suffix: str, content: bytes) -> None:
+    """Write a new file in a folder, at the path given by the id of a document.
 
     Raises
     ------
     InputError
-        If the id is not a valid path inside the folder, or another document has the same file.
+        If the id is not a valid path inside the folder, another document has the same file, or it
+        would be too large.
     """
-    fault = _fault_of(checked(document).id)
+    if len(content) > LONGEST_FILE:
+        raise InputError(
+            f"document {shown(document.id)}: its file would have more than {LONGEST_FILE:,} bytes, "
+            "the limit; write Parquet"
+        )
+    fault = _fault_of(document.id)
     if fault:
         raise InputError(_unnamed(document, fault))
     path = folder / f"{document.id}{suffix}"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open_new(path)
+        with open_new(path) as file:
+            file.write(content)
     except OSError as error:
         if error.errno in _TAKEN:
             fault = "names the same file as that of another document"

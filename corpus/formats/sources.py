@@ -6,10 +6,11 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from glob import glob, has_magic
 from pathlib import Path
 
+from corpus.arguments import encodable, require_text
 from corpus.errors import InputError, shown
 from corpus.formats.files import (
     CODECS,
@@ -19,7 +20,7 @@ from corpus.formats.files import (
     open_binary,
     reason_of,
 )
-from corpus.formats.records import NOT_READABLE, TOO_LONG, Unreadable, encodable, not_encoded
+from corpus.formats.records import NOT_READABLE, TOO_LONG, Unreadable, not_encoded
 from corpus.formats.table import FORMATS
 
 _KNOWN = frozenset(suffix for format in FORMATS.values() for suffix in format.suffixes)
@@ -58,8 +59,8 @@ class Columns:
 
     Raises
     ------
-    InputError
-        If two of them have the same name.
+    TypeError, InputError
+        If a name is no string or has half a surrogate pair, or two of them have the same name.
     """
 
     id: str = "id"
@@ -68,7 +69,9 @@ class Columns:
     group: str = "group"
 
     def __post_init__(self) -> None:
-        if len(set(astuple(self))) < 4:
+        for part, name in asdict(self).items():
+            require_text(part, name)
+        if len({name.removeprefix("\ufeff") for name in astuple(self)}) < 4:
             raise InputError(
                 f"columns id = {self.id!r}, text = {self.text!r}, label = {self.label!r}, "
                 f"group = {self.group!r}: each needs a name of its own"

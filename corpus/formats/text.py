@@ -11,9 +11,9 @@ from pathlib import Path
 
 from corpus.document import Document
 from corpus.errors import InputError, Problems, shown
-from corpus.formats.files import is_standard, lines_of, new_text_file
+from corpus.formats.files import is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import checked_line, parsed_records
-from corpus.formats.rows import Row, Rows, WriteReport, checked, new_document_folder, new_file_for
+from corpus.formats.rows import Row, Rows, WriteReport, new_document_folder, write_file_for
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -78,16 +78,15 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
         return
     with new_document_folder(target) as folder:
         for row in rows:
-            with new_file_for(row.document, folder, ".txt") as file:
-                file.write(row.document.text.encode("utf-8"))
+            write_file_for(row.document, folder, ".txt", row.document.text.encode())
             report.count(row)
 
 
 def _line(row: Row) -> bytes:
-    document = checked(row.document)
+    document = row.document
     if "\n" in document.text:
         raise InputError(
             f"document {shown(document.id)} has several lines, but text on standard output has one "
             f"line per document: write JSONL"
         )
-    return f"{document.text}\n".encode()
+    return readable(f"{document.text}\n".encode())

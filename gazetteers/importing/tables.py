@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO, cast
 
+from corpus.arguments import encodable
 from corpus.errors import InputError, shown
 from corpus.formats.files import checked_codec
-from corpus.formats.records import encodable
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 
 #: Delimiters and their names, the most likely first.

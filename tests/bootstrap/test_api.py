@@ -114,8 +114,13 @@ def test_texts_and_documents_are_tagged_and_scored(run: Any, splits: dict[str, P
     assert [note.spans for note in model.tag(texts)] == [note.spans for note in tagged]
     assert [note.id for note in model.tag(texts[:2])] == ["0", "1"]
     assert list(model.tag([])) == []
-    with pytest.raises(TypeError, match="not a single text"):
-        list(model.tag("Anna"))
+    with pytest.raises(TypeError, match=r"^notes: expected Iterable\[str .* not str$"):
+        model.tag("Anna")
+    for note in (5, None, b"x"):
+        with pytest.raises(TypeError, match=r"^notes\[1\]: expected Document or TaggedDocument or"):
+            list(model.tag(["Anna", note]))
+    with pytest.raises(bootstrap.InputError, match=r"^notes\[1\]: text: half a surrogate pair"):
+        list(model.tag(["Anna", "\ud800"]))
 
 
 def test_tagged_documents_are_written(run: Any, tmp_path: Path) -> None:
@@ -123,6 +128,34 @@ def test_tagged_documents_are_written(run: Any, tmp_path: Path) -> None:
     tagged = list(model.tag([Document("a", "Pac Anna Puig ve")]))
     assert bootstrap.write(tagged, tmp_path / "out.jsonl").documents == 1
     assert list(bootstrap.read(tmp_path / "out.jsonl")) == [tagged[0].document]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda _: bootstrap.load(5), "path: expected str | Path, not int"),
+        (lambda _: bootstrap.open_run(None), "path: expected str | Path, not NoneType"),
+        (lambda _: bootstrap.read(b"x"), "source: expected str | Path, not bytes"),
+        (lambda _: bootstrap.read("x", columns="id"), "columns: expected Columns | None, not str"),
+        (lambda _: bootstrap.write(5, "x"), "documents: expected Iterable[Document | Tagged"),
+        (lambda to: bootstrap.write([5], to), "documents[0]: expected Document or Tagged"),
+        (lambda _: bootstrap.evaluate([], ["x"]), "predicted[0]: expected Document or Tagged"),
+        (lambda _: bootstrap.compare("/x"), "results: expected Sequence[RunResult], not str"),
+        (lambda _: bootstrap.compare(["/x"]), "results[0]: expected RunResult, not str"),
+        (lambda to: bootstrap.train(out=to, jobs="2"), "jobs: expected int | None, not str"),
+        (lambda to: bootstrap.active(out=to, trust="x:Y"), "trust: expected Collection[str], not"),
+        (lambda to: bootstrap.experiment(5, out=to), "file: expected str | Path, not int"),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    call: Callable[[Path], object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TypeError) as raised:
+        call(tmp_path / "new.jsonl")
+    assert str(raised.value).startswith(message)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(bootstrap.InputError, match="jobs = 0: expected 1 or more"):
+        bootstrap.load(tmp_path, jobs=0)
 
 
 def test_settings_replace_those_of_a_file(splits: dict[str, Path], tmp_path: Path) -> None:

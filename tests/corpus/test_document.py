@@ -1,11 +1,16 @@
 """A document cannot contradict itself, and what it says about itself is not its text."""
 
+import json
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.document import Document, DocumentError, Span
-from corpus.errors import shown
+from corpus.errors import InputError, shown
+from corpus.formats import Columns
 
 TEXT = "Núria Puig, 43 anys"
 offsets = st.integers(-2, 8)
@@ -58,6 +63,35 @@ def test_errors_name_the_document_and_offsets_but_not_the_text(
         assert each in message
     for word in ("Núria", "Puig", "43", "anys"):
         assert word not in message
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Document(5, "a"), TypeError, "id: expected str, not int"),
+        (lambda: Document("a", None), TypeError, "text: expected str, not NoneType"),
+        (lambda: Document("a", "b", group=b"c"), TypeError, "group: expected str, not bytes"),
+        (lambda: Document("a", "b", 5), TypeError, "spans: expected an iterable, not int"),
+        (lambda: Document("a", "b", [(0, 1, "A")]), TypeError, r"spans\[0\]: expected Span, not"),
+        (lambda: Span(0.5, 1, "A"), TypeError, "start: expected int, not float"),
+        (lambda: Span(0, "1", "A"), TypeError, "end: expected int, not str"),
+        (lambda: Span(0, 1, None), TypeError, "label: expected str, not NoneType"),
+        (lambda: Document("\udfff", "a"), InputError, "id: half a surrogate pair"),
+        (lambda: Document("a", "\ud800"), InputError, "text: half a surrogate pair"),
+        (lambda: Document("a", "a", group="\ud800"), InputError, "group: half a surrogate pair"),
+        (lambda: Span(0, 1, "\ud800"), InputError, "label: half a surrogate pair"),
+        (lambda: Columns(text="\ud800"), InputError, "text: half a surrogate pair"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(
+    make: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_offsets_of_numpy_become_numbers() -> None:
+    assert json.dumps(Span(np.int64(0), np.int32(4), "A").end) == "4"
 
 
 @pytest.mark.parametrize("name", ["a\nb\x1b[31m", "x" * 100_000 + "#17"])

@@ -48,7 +48,7 @@ def crossvalidate(options: argparse.Namespace) -> None:
     states = options.random_states or [0]
     tables = _tables_of(tables, options.folds, options.methods or (), states)
     config = options.config
-    plan = parse_plan(tables, Source.of_file(config, origins, options.trust))
+    plan = parse_plan(tables, Source(str(config), config.parent, origins, options.trust))
     _run_or_list(plan, options.out or Path("runs") / f"{name_of(config)}-folds", options)
 
 

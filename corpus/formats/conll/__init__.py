@@ -17,6 +17,7 @@ from functools import partial
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
+from corpus.arguments import encodable
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.conll.schemes import (
@@ -250,7 +251,7 @@ def _value(text: str) -> str:
         value = json.loads(text)
     except ValueError:
         return text
-    return value if isinstance(value, str) else text
+    return value if isinstance(value, str) and encodable(value) else text
 
 
 def _rows_of(sentence: _Sentence, layout: _Layout) -> list[tuple[str, Tag]]:

@@ -13,8 +13,8 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import parts_of
-from corpus.formats.files import new_text_file
-from corpus.formats.rows import Row, Rows, WriteReport, checked
+from corpus.formats.files import new_text_file, readable
+from corpus.formats.rows import Row, Rows, WriteReport
 from corpus.formats.sources import Columns
 from corpus.tags import MISALIGNED
 
@@ -38,14 +38,14 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
             problems = Problems()
             batch = make_batch(documents, labelled=True, problems=problems)
             for index, document in enumerate(documents):
-                file.writelines(_lines(document, batch, index))
+                file.writelines(map(readable, _lines(document, batch, index)))
             for row in part:
                 report.count(row)
             _count_misaligned(documents, batch, problems, report)
 
 
 def _writable(row: Row) -> Document:
-    document = checked(row.document)
+    document = row.document
     for span in document.spans:
         if not _LABEL.fullmatch(span.label):
             raise InputError(

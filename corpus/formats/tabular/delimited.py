@@ -18,16 +18,16 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
+from corpus.arguments import encodable
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
-from corpus.formats.files import count_lines, new_text_file, open_text
+from corpus.formats.files import count_lines, new_text_file, open_text, readable
 from corpus.formats.jsonl import storable
 from corpus.formats.records import (
     NULL,
     Unreadable,
     checked_text,
-    encodable,
     parsed_records,
     settled,
     span_of,
@@ -210,7 +210,7 @@ class _LineFeeds:
         self._file = file
 
     def write(self, row: str) -> None:
-        self._file.write(f"{row[:-2]}\n".encode())
+        self._file.write(readable(f"{row[:-2]}\n".encode()))
 
 
 def write(
@@ -229,7 +229,7 @@ def write(
             values = [map(_as_text, batch.column(name).to_pylist()) for name in others]
             for document, *fields in zip(documents_of(batch), *values, strict=True):
                 if not document.id:
-                    raise InputError("a document has an empty id, which CSV cannot hold")
+                    raise InputError("a document has an empty id; write JSONL or Parquet")
                 spans = [[span.start, span.end, span.label] for span in document.spans]
                 label = json.dumps(spans, ensure_ascii=False)
                 writer.writerow([document.id, document.text, label, document.group, *fields])

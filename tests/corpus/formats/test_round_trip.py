@@ -4,11 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
-from corpus.errors import Problems
+from corpus.errors import InputError, Problems
 from corpus.formats import read, write
 
 #: Where texts go wrong: line ends of all kinds, marks, joiners, accents, NUL.
@@ -19,16 +20,26 @@ TRICKY = [
 texts = st.lists(st.sampled_from(TRICKY) | st.text(max_size=5), max_size=12).map("".join)
 labels = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=6)
 parts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\\\0"), min_size=1)
-ids = st.lists(parts.filter(lambda part: part[0] != "."), min_size=1, max_size=3)
+ids = st.lists(parts.filter(lambda part: part[0] != "."), min_size=1, max_size=3).map("/".join)
+
+
+#: What some formats cannot hold as an id or a label.
+odd = texts | st.sampled_from(
+    ["", ".", "../a", "a//b", "a" * 256, "B-X", "# text = a", "-DOCSTART-"]
+)
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> Document:
+def documents(
+    draw: st.DrawFn,
+    ids: st.SearchStrategy[str] = ids,
+    labels: st.SearchStrategy[str] = labels,
+) -> Document:
     text = draw(texts)
     cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))
     pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
     spans = tuple(Span(start, end, draw(labels)) for start, end in pairs)
-    return Document("/".join(draw(ids)), text, spans, draw(st.none() | texts))
+    return Document(draw(ids), text, spans, draw(st.none() | texts))
 
 
 def fits_in_files(corpus: list[Document]) -> bool:
@@ -102,6 +113,21 @@ def test_brat_holds_everything_but_the_group(corpus: list[Document]) -> None:
 def test_text_holds_ids_and_texts(corpus: list[Document]) -> None:
     actual = round_trip(corpus, TEXT, BRAT, TEXT)
     assert actual == [Document(document.id, document.text) for document in corpus]
+
+
+@pytest.mark.parametrize("target", [JSONL, PARQUET, BRAT, TEXT, CSV, TSV, CONLL])
+@given(corpus=st.lists(documents(odd, odd.filter(bool)), max_size=2))
+def test_what_is_written_is_read_and_the_rest_is_refused(
+    corpus: list[Document], target: tuple[str, str]
+) -> None:
+    try:
+        actual = round_trip(corpus, target)
+    except InputError as error:
+        assert target not in (JSONL, PARQUET)
+        assert str(error).isprintable() and "write JSONL or Parquet" in str(error)
+    else:
+        names = sorted((document.id, document.text) for document in corpus)
+        assert sorted((document.id, document.text) for document in actual) == names
 
 
 def test_files_come_back_in_the_order_of_their_names() -> None:

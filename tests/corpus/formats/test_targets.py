@@ -209,25 +209,6 @@ def test_a_target_that_cannot_be_made_is_an_error(
         write([ANNA], tmp_path / long, format=format)
 
 
-@every_target
-@pytest.mark.parametrize(
-    "document",
-    [
-        Document("a", "\ud800"),
-        Document("\udfff", "a"),
-        Document("a", "a", group="\ud800"),
-        Document("a", "a", (Span(0, 1, "\ud800"),)),
-    ],
-)
-def test_half_a_surrogate_pair_is_an_error(
-    tmp_path: Path, name: str, format: str | None, document: Document
-) -> None:
-    with pytest.raises(InputError, match="half a surrogate pair cannot be written") as error:
-        write([document], tmp_path / name, format=format)
-    str(error.value).encode()
-    assert not list(tmp_path.iterdir())
-
-
 def test_confidences_have_a_column_of_their_own(tmp_path: Path) -> None:
     columns = Columns(group="confidence")
     write([ANNA], tmp_path / "a.jsonl", columns=columns)

@@ -9,7 +9,7 @@ import pytest
 
 from corpus.document import Document
 from corpus.errors import InputError, ProblemError, Problems
-from corpus.formats import count_records, read
+from corpus.formats import count_records, read, write
 from corpus.formats import files as files_module
 
 LIMIT = files_module.LONGEST_LINE
@@ -18,8 +18,8 @@ LIMIT = files_module.LONGEST_LINE
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set limits of 100 characters and bytes."""
-    for module in ("files", "records", "sources", "tabular.delimited_rows"):
-        for name in ("LONGEST_LINE", "LONGEST_FILE"):
+    for module in ("files", "records", "rows", "sources", "tabular.delimited_rows"):
+        for name in ("LONGEST_LINE", "LONGEST_WRITTEN", "LONGEST_FILE"):
             monkeypatch.setattr(f"corpus.formats.{module}.{name}", 100, raising=False)
 
 
@@ -60,6 +60,21 @@ def test_long_files_and_lines_of_other_formats_are_refused(tmp_path: Path) -> No
     (tmp_path / "notes.csv").write_text("id,text," + ",".join("abcdefgh" * 10) + "\n")
     with pytest.raises(InputError, match=r"notes\.csv:1: this row has more than 100 characters"):
         list(read(tmp_path / "notes.csv", problems=Problems()))
+
+
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("format", ["jsonl", "csv", "conll", "brat", "text", "parquet"])
+def test_what_would_be_too_long_to_be_read_is_not_written(format: str, tmp_path: Path) -> None:
+    path = tmp_path / "new"
+    for size in (20, 120):
+        document = Document("a", "é" * size)
+        if size > 100 and format != "parquet":
+            with pytest.raises(InputError, match="write Parquet"):
+                write([document], path / str(size), format=format)
+            assert not (path / str(size)).exists()
+        else:
+            write([document], path / str(size), format=format)
+            assert list(read(path / str(size), format=format, problems=Problems())) == [document]
 
 
 MEASURE = """
