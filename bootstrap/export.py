@@ -15,6 +15,7 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import score
 from corpus.storage.atomic import new_folder, refuse_existing
+from corpus.storage.opening import MODEL, check_folder
 from corpus.units import Unit
 from taggers import load_tagger
 from taggers.model_folder import add_to_model, read_file_of_model
@@ -86,7 +87,7 @@ def export_model(
         (tagger.contents(), pruned.contents()),
         f1,
         len(notes),
-        sum(path.stat().st_size for path in target.rglob("*") if path.is_file()),
+        check_folder(target, MODEL),
     )
 
 

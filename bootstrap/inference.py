@@ -17,6 +17,8 @@ from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
 from corpus.patients import number_patients
+from corpus.storage.fields import parse_json
+from corpus.storage.opening import refuse_links
 from corpus.tags import find_entities
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import UNITS, Unit, join_spans, split_document
@@ -41,6 +43,7 @@ def find_model(path: Path) -> Path:
     if (path / "model.json").is_file():
         return path
     if (path / "model" / "model.json").is_file():
+        refuse_links(path / "model", path)
         return path / "model"
     raise InputError(
         f"{path} is neither a run (config.toml, data.parquet) nor the folder of a model "
@@ -71,12 +74,12 @@ def read_unit_file(model: Path) -> UnitFile:
     InputError
         If the file is damaged.
     """
+    content = read_file_of_model(model, UNIT_FILE)
+    if content is None:
+        return UnitFile("document")
     try:
-        content = read_file_of_model(model, UNIT_FILE)
-        if content is None:
-            return UnitFile("document")
-        return msgspec.json.decode(content, type=UnitFile)
-    except (OSError, ValueError):
+        return msgspec.convert(parse_json(content, UNIT_FILE), UnitFile)
+    except (InputError, ValueError):
         raise InputError(
             f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, and a list of "
             "classes to propagate"

@@ -13,8 +13,10 @@ import numpy.typing as npt
 from corpus.errors import InputError, shown
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
-from corpus.storage.fields import Fields, parse_json
-from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes, read_manifest
+from corpus.storage.fields import Fields
+from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes
+from corpus.storage.manifest import read_fields as read_object
+from corpus.storage.opening import MODEL, check_folder, folders_with
 from corpus.tags import bio_labels, classes_of
 from taggers.base import Training
 
@@ -29,25 +31,30 @@ MOST_LABELS = 2_001
 
 
 def read_fields(folder: Path) -> Fields:
-    """Read the description of a model, without verifying it.
+    """Read the description of a model, without verifying it, when its folder has been checked.
 
     Raises
     ------
     InputError
-        If the folder holds no model.
+        If the folder holds no model, or exceeds its budget.
     """
     path = folder / DESCRIPTION
     what = f"{shown(folder)} is not the folder of a model"
     try:
         if not path.is_file():
             raise InputError(f"it has no {DESCRIPTION}")
-        fields = Fields(parse_json(path.read_bytes(), DESCRIPTION), DESCRIPTION)
+        check_folder(folder, MODEL)
+        fields = read_object(path)
         fields.value("kind")
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     except OSError as error:
-        raise InputError(f"{what}: {DESCRIPTION}: {error.strerror}") from None
-    return Fields(fields.values, shown(path))
+        raise InputError(f"{what}: {error.strerror}") from None
+    return fields
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    return Manifest(folder / DESCRIPTION, read_fields(folder))
 
 
 def write_model(
@@ -97,7 +104,7 @@ def add_to_model(folder: Path, files: Mapping[str, bytes]) -> None:
     InputError
         If the folder holds no model.
     """
-    manifest = read_manifest(folder / DESCRIPTION)
+    manifest = _read_manifest(folder)
     for name, content in files.items():
         write_atomically(folder / name, content)
     digests = {name: digest_of_content(content) for name, content in files.items()}
@@ -114,7 +121,7 @@ def read_file_of_model(folder: Path, name: str) -> bytes | None:
     InputError
         If the folder holds no model, or the file is not what was saved.
     """
-    manifest = Manifest(folder / DESCRIPTION, read_fields(folder))
+    manifest = _read_manifest(folder)
     if name in manifest.names:
         return manifest.content(name)
     if (folder / name).exists():
@@ -173,10 +180,6 @@ class ModelFiles:
         self.fields.fields("files")  # without it, a manifest only protects itself
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
         self._manifest.verify()
-
-    def content(self, name: str) -> bytes:
-        """Return the content of a file."""
-        return self._manifest.content(name)
 
     def array(self, name: str, expected: Expected, *, mapped: bool = False) -> npt.NDArray[Any]:
         """Read an array of `corpus.storage.arrays.array_files`, and check it.
@@ -254,9 +257,9 @@ def verify_model(folder: Path) -> int:
     InputError
         If one of them is missing, or has changed since it was written.
     """
-    manifest = read_manifest(folder / DESCRIPTION)
+    manifest = _read_manifest(folder)
     manifest.verify()
-    members = [path.parent for path in sorted(folder.glob(f"*/{DESCRIPTION}"))]
+    members = folders_with(folder, DESCRIPTION)
     return 1 + len(manifest.names) + sum(map(verify_model, members))
 
 

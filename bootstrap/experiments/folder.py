@@ -28,6 +28,7 @@ from corpus.storage.atomic import (
     write_atomically,
 )
 from corpus.storage.fields import flattened, with_digest
+from corpus.storage.opening import refuse_links
 from corpus.storage.tables import table_bytes
 
 _LONGEST = 60  # characters of the name of a folder
@@ -111,7 +112,9 @@ class ExperimentFolder:
         for variant in tables["variants"]:
             for state in tables["experiment"]["random_states"]:
                 for split in tables["splits"]:
-                    yield variant, split, state, self.run(variant, split, state)
+                    run = self.run(variant, split, state)
+                    refuse_links(run.folder, self.folder)
+                    yield variant, split, state, run
 
 
 def folder_name(variant: str) -> str:

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from bootstrap.self_training.loop import Pool
 from corpus.batch import Batch
+from corpus.errors import InputError
 from corpus.storage.atomic import is_partial, write_atomically
+from corpus.storage.fields import parse_json, read_content
 from corpus.storage.manifest import digest_of_content, digest_of_file
 
 _DIGESTS = "digests.json"
@@ -73,12 +75,12 @@ class CachedPool:
     def _intact_digests(self) -> list[str]:
         """Read the digests of the first files, up to one that is missing or damaged."""
         try:
-            digests = json.loads((self._folder / _DIGESTS).read_text(encoding="utf-8"))
+            digests = parse_json(read_content(self._folder / _DIGESTS), _DIGESTS)
             for number, digest in enumerate(digests):
                 path = self._path(number)
                 if not path.is_file() or digest_of_file(path) != digest:
                     return list(digests[:number])
-        except (OSError, ValueError, TypeError):
+        except (InputError, OSError, TypeError):
             return []
         return list(digests)
 

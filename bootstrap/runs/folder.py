@@ -48,6 +48,7 @@ from corpus.scores import ConfusionCounts
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.fields import with_digest
 from corpus.storage.manifest import manifest_bytes, read_manifest
+from corpus.storage.opening import RUN, check_folder
 from corpus.storage.tables import table_bytes
 
 _PACKAGES = (
@@ -140,9 +141,18 @@ class Run:
         write_atomically(self.config_file, with_digest(configuration))
 
     def has_begun(self) -> bool:
-        """Return whether the folder contains a run."""
+        """Return whether the folder contains a run, when all of it has been checked.
+
+        Raises
+        ------
+        InputError
+            If it contains links and the like, or exceeds its budget; see `check_folder`.
+        """
         # A configuration alone is what `bootstrap init` writes.
-        return self.config_file.is_file() and self.data_file.is_file()
+        begun = self.config_file.is_file() and self.data_file.is_file()
+        if begun:
+            check_folder(self.folder, RUN)
+        return begun
 
     def configuration(self) -> dict[str, Any]:
         """Read the tables of the configuration of the run.

@@ -22,7 +22,7 @@ from corpus.errors import InputError
 from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
 from corpus.storage import tables
-from corpus.storage.fields import is_unchanged, parse_toml
+from corpus.storage.fields import is_unchanged, parse_toml, read_content
 from corpus.storage.tables import ChangedTableError
 from corpus.tags import UNKNOWN
 
@@ -82,8 +82,8 @@ def read_settings(path: Path) -> dict[str, Any]:
     RunError
         If it is damaged or has changed.
     """
-    content = path.read_bytes()
     try:
+        content = read_content(path)
         settings = parse_toml(content, "it")
     except InputError as error:
         raise RunError(f"{path} is damaged: {error}") from None

@@ -5,14 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
 
-#: Maximum number of bytes of a file of JSON that is read at once.
-LARGEST_FILE = 1 << 26
+#: The most bytes of JSON, which holds the phrases of a model, and of TOML, which is slow to parse.
+LARGEST_JSON, LARGEST_TOML = 1 << 24, 1 << 20
+#: The most values. Each empty list takes 20 times the memory that it takes in a file.
+_MOST_VALUES = 500_000
+#: The most levels. All that recurs over values, such as computing digests, needs a limit.
+_MOST_LEVELS = 32
+
+#: What does not belong to the structure: strings, and the comments of TOML.
+_JSON_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_TOML_TEXT = re.compile(
+    rb'"""(?:[^"\\]|\\.|"(?!""))*+"{3,5}+|"(?:[^"\\\n]|\\.)*+"'
+    rb"|'''(?:[^']|'(?!''))*+'{3,5}+|'[^'\n]*+'|#[^\n]*+",
+    re.DOTALL,
+)
+_STRUCTURE = b"[]{},."
+_STEPS = dict(zip(b"[{]}", (1, 1, -1, -1), strict=True))
 
 #: The last line of a file that `with_digest` returned.
 _DIGEST = re.compile(rb"^# blake2b (.*)\n?\Z", re.MULTILINE)
@@ -31,12 +48,11 @@ def parse_json(content: bytes, place: str) -> Any:
     Raises
     ------
     InputError
-        If it is not JSON, or is nested too deeply.
+        If it is not JSON, or is too large or nested too deeply.
     """
+    _check_cost(content, LARGEST_JSON, _JSON_TEXT, place)
     try:
         return json.loads(content.decode("utf-8"))
-    except RecursionError:
-        raise InputError(f"{place} is nested too deeply; expected a few levels") from None
     except ValueError as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is not UTF-8"
         raise InputError(f"{place} is not JSON: {reason}") from None
@@ -55,16 +71,49 @@ def parse_toml(content: bytes, place: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is not TOML, or is nested too deeply.
+        If it is not TOML, or is too large or nested too deeply.
     """
+    _check_cost(content, LARGEST_TOML, _TOML_TEXT, place)
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{place} is not TOML: {error}") from None
-    except RecursionError:
-        raise InputError(f"{place} is nested too deeply; expected a few levels") from None
     except ValueError:
         raise InputError(f"{place} has a number of too many digits") from None
+
+
+def read_content(path: Path) -> bytes:
+    """Read a file of JSON or TOML whose size is limited.
+
+    Raises
+    ------
+    InputError
+        If it is too large, or no regular file.
+    OSError
+        If it cannot be read.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
+        raise InputError(f"{shown(path)} is not a regular file")
+    _check_size(status.st_size, LARGEST_JSON, shown(path))
+    return path.read_bytes()
+
+
+def _check_size(size: int, most: int, place: str) -> None:
+    if size > most:
+        raise InputError(f"{place} has {size:,} bytes; expected at most {most:,}")
+
+
+def _check_cost(content: bytes, most: int, text: re.Pattern[bytes], place: str) -> None:
+    """Refuse JSON or TOML that takes too much time or memory to parse, by what is not text."""
+    _check_size(len(content), most, place)
+    others = bytes(set(range(256)) - set(_STRUCTURE))
+    structure = text.sub(b"", content).translate(None, others)
+    if len(structure.translate(None, b"]}.")) > _MOST_VALUES:
+        raise InputError(f"{place} has too many values; expected at most {_MOST_VALUES:,}")
+    levels = accumulate(map(_STEPS.__getitem__, structure.translate(None, b",.")))
+    if max(levels, default=0) > _MOST_LEVELS or b"." * _MOST_LEVELS in structure:  # a.b.c of TOML
+        raise InputError(f"{place} is nested too deeply; expected at most {_MOST_LEVELS} levels")
 
 
 def with_digest(text: str) -> bytes:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
-from corpus.storage.fields import LARGEST_FILE, Fields, parse_json
+from corpus.storage.fields import Fields, parse_json, read_content
+from corpus.storage.opening import refuse_links
 
 FILES, DIGEST = "files", "digest"
 
@@ -130,7 +130,7 @@ class Manifest:
         return tuple(self._digests)
 
     def path(self, name: str) -> Path:
-        """Return the path of a file, which is a plain file and no link.
+        """Return the path of a file, which is a plain file and not reached through a link.
 
         Raises
         ------
@@ -138,19 +138,20 @@ class Manifest:
             If the manifest does not name it, or it is missing.
         """
         path = self._file.parent / name
-        if name not in self._digests or path.is_symlink() or not path.is_file():
+        refuse_links(path, self._file.parent)
+        if name not in self._digests or not path.is_file():
             raise InputError(f"{shown(path.parent)} is damaged: it lacks the file {path.name}")
         return path
 
     def content(self, name: str) -> bytes:
-        """Read a file.
+        """Read a file of JSON.
 
         Raises
         ------
         InputError
-            If it is missing, or has changed since it was saved.
+            If it is missing or too large, or has changed since it was saved.
         """
-        content = self.path(name).read_bytes()
+        content = read_content(self.path(name))
         if digest_of_content(content) != self._digests[name]:
             raise InputError(f"{shown(self._file.parent / name)} {_DAMAGED}")
         return content
@@ -194,11 +195,6 @@ def read_fields(path: Path) -> Fields:
     """
     place = shown(path)
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
-            raise InputError(f"{place} is not a regular file")
-        if status.st_size > LARGEST_FILE:
-            raise InputError(f"{place} has more than {LARGEST_FILE:,} bytes, the limit")
-        return Fields(parse_json(path.read_bytes(), place), place)
+        return Fields(parse_json(read_content(path), place), place)
     except OSError as error:
         raise InputError(f"{place} cannot be read: {error.strerror}") from None

@@ -15,6 +15,7 @@ from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.storage.arrays import Expected, map_array, read_array, write_array
 from corpus.storage.manifest import Manifest, read_fields
+from corpus.storage.opening import MODEL, check_folder
 from taggers.embeddings.embedding_files import (
     DESCRIPTION,
     FIRST,
@@ -135,6 +136,7 @@ class Embedding:
             If the folder holds none, or one that is damaged or of another version.
         """
         with errors_of(folder, "embedding"):
+            check_folder(folder, MODEL)
             fields = read_fields(folder / DESCRIPTION)
             if (version := fields.value("format")) == FORMAT:
                 return cls(folder, Manifest(folder / DESCRIPTION, fields))

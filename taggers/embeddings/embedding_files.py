@@ -15,6 +15,7 @@ import numpy.typing as npt
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import open_anew, write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
+from corpus.storage.opening import folders_with
 from taggers.features.words import Words
 
 #: The description of an embedding, written last: its folder is complete once this file exists.
@@ -68,8 +69,7 @@ def embedding_folders(folder: Path) -> list[Path]:
     """Return the folders of the embeddings in a folder, or the folder itself, by name."""
     if (folder / DESCRIPTION).is_file():
         return [folder]
-    folders = sorted(path.parent for path in folder.glob(f"*/{DESCRIPTION}"))
-    return [path for path in folders if not path.name.startswith(".")]
+    return folders_with(folder, DESCRIPTION)
 
 
 def cluster_files(folder: Path) -> list[tuple[str, Path]]:

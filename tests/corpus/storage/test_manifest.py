@@ -52,7 +52,14 @@ def test_files_are_as_they_were_written(folder: Path) -> None:
                 (folder / "a.npy").unlink()
                 or (folder / "a.npy").symlink_to(folder / "inside" / "b.json")
             ),
-            "is damaged: it lacks the file a.npy",
+            "a.npy is a link; expected a copy",
+        ),
+        (
+            lambda folder: (
+                (folder / "inside").rename(folder / "other")
+                and (folder / "inside").symlink_to(folder / "other")
+            ),
+            "inside is a link; expected a copy",
         ),
         (
             lambda folder: (folder / "inside" / "b.json").write_bytes(b"third!"),
@@ -67,7 +74,7 @@ def test_a_changed_file_is_named(
     manifest = read_manifest(folder / "manifest.json")
     with pytest.raises(InputError, match=message):
         manifest.verify()
-    name = "inside/b.json" if "b.json" in message else "a.npy"
+    name = "a.npy" if "a.npy" in message else "inside/b.json"
     with pytest.raises(InputError, match=message):
         manifest.content(name)
 
