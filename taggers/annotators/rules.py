@@ -16,6 +16,7 @@ from corpus.ragged import ranges_of
 from corpus.storage.fields import Fields
 from corpus.tags import touched_tokens
 from corpus.tokens.normalisation import Normalised, normalise_all
+from taggers.annotators.expressions import combined, compiled
 
 _MONTH = (
     "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|"
@@ -46,11 +47,6 @@ _BEGIN = r"(?=[\d+XYZhHwW]|(?<![\w.+-])[\w.+-])"
 _SECONDS, _SECONDS_PER_CHARACTER = 2.0, 1e-4
 _LEAST_SECONDS = 0.01  # that each document may take, also when the time is over
 
-_LONGEST = 10_000  # characters of a rule
-
-# A reference to a group by number: \1, or the condition (?(1)...).
-_NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?\([0-9])")
-
 
 class Rules:
     """Annotator of the matches of regular expressions in the normalised form of texts.
@@ -69,26 +65,18 @@ class Rules:
     Raises
     ------
     InputError
-        If a rule is not a valid regular expression, or matches the empty string.
+        If a rule is not a valid regular expression, or matches the empty string, or if the rules
+        take too much time or memory; see `compiled`.
     """
 
     def __init__(self, rules: Mapping[str, str] | None = None) -> None:
         self._rules = dict(rules or RULES)
         self._names = list(self._rules)
-        parts = []
-        for number, (name, rule) in enumerate(self._rules.items()):
-            _check(name, rule)
-            parts.append(f"(?P<_{number}>{rule})")
-        expression = "|".join(parts)
         self._builtin: re.Pattern[str] | None = None
-        if self._rules == RULES:  # which need no limit of time
-            self._builtin = re.compile(f"{_BEGIN}(?:{expression})")
-            return
-        try:
-            re.compile(expression)
-            self._expression = regex.compile(expression)
-        except (re.error, regex.error) as error:  # such as groups of the same name in two rules
-            raise InputError(f"the rules cannot be combined: {error}") from None
+        if self._rules == RULES:  # which need no limits
+            self._builtin = re.compile(f"{_BEGIN}(?:{combined(self._rules)})")
+        else:
+            self._expression = compiled(tuple(self._rules.items()))
 
     def annotate(self, batch: Batch) -> Stream:
         """Return the label of each token in a match, such as ``B-DATE``.
@@ -165,30 +153,3 @@ def _offsets(
 ) -> tuple[int, int]:
     """Return the half-open offsets of a match in the text of the document."""
     return match.span() if normalised is None else normalised.in_source(*match.span())
-
-
-def _check(name: str, rule: str) -> None:
-    if len(rule) > _LONGEST:
-        raise InputError(
-            f"the rule {shown(name)} has {len(rule):,} characters; expected at most {_LONGEST:,}"
-        )
-    try:
-        empty = re.compile(rule).match("")
-    except (re.error, OverflowError, RecursionError) as error:
-        raise InputError(
-            f"the rule {shown(name)} is not a valid regular expression: {error}"
-        ) from None
-    try:
-        re.compile(f"(?:{rule})")
-    except re.error as error:
-        raise InputError(
-            f"the rule {shown(name)} cannot be combined with others: {error}; write flags for a "
-            "part of the expression, (?i:...)"
-        ) from None
-    if _NUMBERED.search(rule):
-        raise InputError(
-            f"the rule {shown(name)} refers to a group by number, which changes when rules are "
-            "combined; name the group: (?P<sign>[/-]) and (?P=sign)"
-        )
-    if empty:
-        raise InputError(f"the rule {shown(name)} matches the empty string")

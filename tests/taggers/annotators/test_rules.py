@@ -131,9 +131,15 @@ def test_where_there_is_nothing_nothing_is_found() -> None:
             r"the rule A refers to a group by number, .* name the group: \(\?P<sign>",
         ),
         ({"A": r"(a)?b(?(1)c|d)"}, "the rule A refers to a group by number"),
-        ({"A": "(?i)a"}, "the rule A cannot be combined with others: global flags"),
-        ({"A": "(?P<x>a)", "B": "(?P<x>b)"}, "the rules cannot be combined: .*'x'"),
-        ({"A": "(?P<_0>a)"}, "the rules cannot be combined: .*'_0'"),
+        ({"A": r"(a)\g<1>"}, "the rule A refers to a group by number"),
+        ({"A": "a(?1)?(b)"}, "the rule A refers to a group by number"),
+        ({"A": "(?i)a"}, "the rule A cannot be combined with others: it sets flags"),
+        ({"A": "(?P<x>a)", "B": "(?P<x>b)"}, "the rule B cannot be combined .* names a group"),
+        ({"A": "(?P<_0>a)"}, "the rule A cannot be combined .* names a group"),
+        ({"A": "(?:" * 500 + "a" + ")" * 500}, "has too many levels"),
+        ({str(number): "x" for number in range(501)}, "there are 501 rules, .* at most 500"),
+        ({str(number): "x" * 9_000 for number in range(6)}, "50,000 characters together"),
+        ({"A": "(?:(?:(?:x{1000}){1000}){100})y"}, "the rules A take more than 1 second or 128 M"),
     ],
 )
 def test_a_bad_rule_is_an_error_of_one_line(rules: dict[str, str], message: str) -> None:
