@@ -265,15 +265,7 @@ def path_fields(options: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
 
 
 def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
-    """Describe the values of a field: ``integer, at least 1`` or ``"stop" or "longest"``.
-
-    Parameters
-    ----------
-    kind : type
-        The type of the field; see `TaggerOptions`.
-    metadata : mapping of str to Any
-        Its metadata; see `option`.
-    """
+    """Describe the values of a field: ``integer, at least 1`` or ``"stop" or "longest"``."""
     choices = metadata.get("choices") or (get_args(kind) if get_origin(kind) is Literal else ())
     if choices:
         *first, last = (f'"{name}"' for name in choices)

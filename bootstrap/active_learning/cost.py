@@ -55,17 +55,7 @@ class RoundCost:
 
 
 def estimate_cost(seed: Batch, gold: Batch, options: ActiveOptions) -> RoundCost:
-    """Estimate what a round of active learning costs.
-
-    Parameters
-    ----------
-    seed : Batch
-        The tagged documents of the seed.
-    gold : Batch
-        The documents from which rounds are chosen. A random sample of them is tagged.
-    options : ActiveOptions
-        ``[active]`` of a configuration.
-    """
+    """Estimate what a round of active learning costs, from a random sample of `gold`."""
     candidates = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
     left = max(min(options.budget - len(seed), len(candidates)), 0)
     documents = min(options.round, left)

@@ -41,13 +41,6 @@ class Missed:
 def most_missed(classes: Mapping[str, ConfusionCounts], most: int = 4) -> list[Missed]:
     """Return the classes with the most missed entities.
 
-    Parameters
-    ----------
-    classes : mapping of str to ConfusionCounts
-        The strict entities of each class.
-    most : int
-        The maximum number of classes.
-
     Returns
     -------
     list of Missed

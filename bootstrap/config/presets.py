@@ -62,15 +62,7 @@ def with_preset(
 def required_values(
     capabilities: Collection[Capability], *, seeded: bool
 ) -> dict[str, dict[str, Any]]:
-    """Return by section the values that a run requires, whatever the preset.
-
-    Parameters
-    ----------
-    capabilities : collection of str
-        The capabilities of the tagger.
-    seeded : bool
-        Whether the run starts with a seed, and not with an initial model.
-    """
+    """Return by section the values that a run requires, whatever the preset."""
     values: dict[str, dict[str, Any]] = {}
     if not (seeded and "document_weights" in capabilities):  # copies are of the seed, with weights
         values["augment"] = {"copies": 0}

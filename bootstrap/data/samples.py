@@ -37,13 +37,6 @@ class Sample:
 
     It does not depend on how the stream is divided into parts.
 
-    Parameters
-    ----------
-    size : int
-        The maximum number of documents.
-    random_state : int
-        The seed of the random keys.
-
     Attributes
     ----------
     documents : list of Document
@@ -133,13 +126,6 @@ def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict
 
     The CRF is trained on a random sample of the seed, and tags random samples of the others: whole
     documents with at most `MOST_TOKENS` tokens together.
-
-    Parameters
-    ----------
-    seed : Batch
-        Tagged documents, on which the CRF is trained.
-    others : mapping of str to Batch
-        Documents whose tags are not used.
 
     Returns
     -------

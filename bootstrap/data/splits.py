@@ -252,15 +252,6 @@ _BATCHES = 4
 class UnlabeledNotes:
     """The pool of unlabeled documents, with one batch in memory at a time.
 
-    Parameters
-    ----------
-    options : DataOptions
-        The sources of the run.
-    size : int
-        Number of documents in a batch.
-    held_out : frozenset of bytes
-        Digests of held-out texts.
-
     Attributes
     ----------
     size : int

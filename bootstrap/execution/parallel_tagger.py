@@ -175,15 +175,6 @@ class ParallelTagger:
 def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) -> list[Tagger]:
     """Train several taggers in folders, each in another process.
 
-    Parameters
-    ----------
-    fits : sequence of Fit
-        The trainings.
-    jobs : int
-        Maximum number of processes at a time.
-    report : callable
-        Called with the progress of all trainings together.
-
     Returns
     -------
     list of Tagger

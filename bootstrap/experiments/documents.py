@@ -33,15 +33,6 @@ def draw_seed(
 ) -> Indices:
     """Draw the documents of a seed.
 
-    Parameters
-    ----------
-    documents : sequence of Document
-        The annotated documents, with the classes of the runs.
-    options : SeedOptions
-        The size and the rules.
-    rng : numpy.random.Generator
-        The source of randomness.
-
     Returns
     -------
     ndarray of int64, shape (n,)

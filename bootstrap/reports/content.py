@@ -93,19 +93,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report.
-
-    Parameters
-    ----------
-    title, subtitle : str
-        What it is about.
-    outcome : tuple of str
-        Sentences: the result first.
-    tiles : tuple of Tile
-        Key figures.
-    sections : tuple of Section
-        Everything else.
-    """
+    """A report: sentences with the result first, key figures, and sections with all else."""
 
     title: str
     subtitle: str

@@ -63,16 +63,7 @@ class RunRecord:
 
     @classmethod
     def load(cls, run: Run, name: str, *, test: bool = False) -> RunRecord:
-        """Read a run.
-
-        Parameters
-        ----------
-        run : Run
-            Its folder.
-        name : str
-            Its name in the report.
-        test : bool
-            Whether its scores on test documents are read, too.
+        """Read a run, and its scores on test documents if `test` is true.
 
         Raises
         ------
@@ -205,14 +196,7 @@ def _in_order(counts: DocumentCounts) -> DocumentCounts:
 
 
 def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[GroupRecord]:
-    """Read the runs of groups.
-
-    Parameters
-    ----------
-    groups : sequence of RunGroup
-        The groups.
-    test : bool
-        Whether their scores on test documents are read, too.
+    """Read the runs of groups, and their scores on test documents if `test` is true.
 
     Raises
     ------

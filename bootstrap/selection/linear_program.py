@@ -135,17 +135,7 @@ class _Program:
 
 
 class Selector:
-    """Selects documents in the proportions of a reference.
-
-    Parameters
-    ----------
-    content : Content
-        The content of each document.
-    confidence : ndarray of float64, shape (D,)
-        The confidence of each document.
-    reference : Reference
-        The proportions of a selection.
-    """
+    """Selects documents in the proportions of a reference."""
 
     def __init__(self, content: Content, confidence: Floats, reference: Reference) -> None:
         self._content, self._confidence, self._reference = content, confidence, reference

@@ -36,14 +36,7 @@ _DIGEST = re.compile(rb"^# blake2b (.*)\n?\Z", re.MULTILINE)
 
 
 def parse_json(content: bytes, place: str) -> Any:
-    """Parse JSON.
-
-    Parameters
-    ----------
-    content : bytes
-        A document in UTF-8.
-    place : str
-        Where it is, for error messages.
+    """Parse JSON in UTF-8; `place` is where it is, for error messages.
 
     Raises
     ------
@@ -59,14 +52,7 @@ def parse_json(content: bytes, place: str) -> Any:
 
 
 def parse_toml(content: bytes, place: str) -> dict[str, Any]:
-    """Parse TOML.
-
-    Parameters
-    ----------
-    content : bytes
-        A document in UTF-8.
-    place : str
-        Where it is, for error messages.
+    """Parse TOML in UTF-8; `place` is where it is, for error messages.
 
     Raises
     ------

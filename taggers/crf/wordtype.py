@@ -139,15 +139,6 @@ class WordTypeCRF:
 class WordScores:
     """The scores that words and streams add to the tokens around them.
 
-    Parameters
-    ----------
-    weights : Weights
-        The weights of the model.
-    templates : Templates
-        The feature templates of the model.
-    real : dtype
-        The type of the scores.
-
     Attributes
     ----------
     words : WordRows

@@ -40,14 +40,7 @@ _TABLE, _MAGNITUDES = "names", "magnitudes"
 
 
 def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
-    """Read gazetteers, and compute the frequencies of the words of their terms.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Paths or names of builtin lists; see `gazetteers.builtin.read_gazetteer`.
-    classes : sequence of str
-        The classes to use; all by default.
+    """Read gazetteers, and compute the frequencies of the words of terms of some classes, or all.
 
     Raises
     ------

@@ -161,17 +161,6 @@ class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
     ) -> Self:
         """Fit the model of words to the dictionaries and the word counts of the notes.
 
-        Parameters
-        ----------
-        train : Batch
-            Documents whose words are counted if ``options.counts`` is empty. Tags are not used.
-        validation, warm_start : optional
-            Not used.
-        rng : numpy.random.Generator
-            Not used: fitting is deterministic.
-        progress : callable, optional
-            Called once, after fitting.
-
         Returns
         -------
         NameTagger

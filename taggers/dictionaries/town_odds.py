@@ -145,13 +145,6 @@ def _is_whole(names: Frequencies) -> npt.NDArray[np.bool_]:
 def common_words(notes: NoteWords, most: float) -> KeyedTable:
     """Return the words of notes that occur in lower case, or more often than `most`.
 
-    Parameters
-    ----------
-    notes : NoteWords
-        The words of the notes.
-    most : float
-        The number of occurrences up to which a word is rare.
-
     Returns
     -------
     KeyedTable

@@ -227,13 +227,6 @@ class Embedding:
     def neighbours(self, word: str, number: int) -> list[Neighbour]:
         """Return the words whose vectors have the smallest angle to a word's vector.
 
-        Parameters
-        ----------
-        word : str
-            A word, before normalisation.
-        number : int
-            Maximum number of neighbours.
-
         Returns
         -------
         list of Neighbour

@@ -182,17 +182,8 @@ class WordClusters:
     def with_nonzero_weights(self, hashes: Hashes, key: int = 0) -> WordClusters:
         """Return the clusterings without words whose clusters have no weight.
 
-        Parameters
-        ----------
-        hashes : ndarray of uint64
-            Hashes of the feature values with a nonzero weight.
-        key : int
-            The key of these hashes.
-
-        Returns
-        -------
-        WordClusters
-            Clusterings that yield the same predictions with these weights.
+        `hashes`, with their key, are those of the feature values that have a weight. With these
+        weights, predictions stay the same.
         """
         weighted = HashIndex(hashes, key)
         return WordClusters(table.with_nonzero_weights(weighted) for table in self.tables)

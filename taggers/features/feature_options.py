@@ -96,15 +96,7 @@ class FeatureOptions(TaggerOptions, ABC):
         clusters: Mapping[str, Feature] | None = None,
         names: Mapping[str, Feature] | None = None,
     ) -> Templates:
-        """Build the feature templates of the tagger.
-
-        Parameters
-        ----------
-        clusters : mapping of str to Feature, optional
-            The available clusterings, as features.
-        names : mapping of str to Feature, optional
-            The frequencies of words among names, as features.
-        """
+        """Build the templates of the tagger, with clusterings and name frequencies as features."""
 
     def files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files of the clusterings, instead of their folder, and the gazetteers."""

@@ -89,15 +89,6 @@ class Resources:
         """Return the resources without words whose clusters have no weight.
 
         If clusters are part of feature conjunctions, all words are kept.
-
-        Parameters
-        ----------
-        templates : Templates
-            The feature templates of the model.
-        hashes : ndarray of uint64
-            Hashes of the feature values with a nonzero weight.
-        key : int
-            The key of these hashes.
         """
         joined = {name for conjunction in templates.conjunctions for name, _ in conjunction.terms}
         if self.clusters is None or joined & set(self.clusters.names):

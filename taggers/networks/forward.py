@@ -32,15 +32,6 @@ class Forward:
     The product of the input weights with the vector of a word depends on the word alone, so that
     it is computed once per word type and kept between batches.
 
-    Parameters
-    ----------
-    weights : mapping of str to ndarray of float32
-        The weights of the network (see `taggers.networks.training.keras_network.Network.weights`).
-    inputs : WordInputs
-        The inputs of the network.
-    templates : Templates
-        Its features and streams.
-
     Attributes
     ----------
     words : WordRows

@@ -92,15 +92,7 @@ def _hashed(values: Sequence[str], key: int) -> list[str]:
 
 
 def vocabulary_of_feature(values: Sequence[str], train: Batch) -> Vocabulary:
-    """Return the codes of the values of a feature, with the patients of each.
-
-    Parameters
-    ----------
-    values : sequence of str
-        The value of each word of the vocabulary.
-    train : Batch
-        The training documents.
-    """
+    """Return the codes of the values of a feature, with the patients of each."""
     vocabulary = _frequent(values)
     patients = patients_of_words(
         train, len(vocabulary.values), lambda _: vocabulary.codes(values) - 1

@@ -110,17 +110,7 @@ def iterations_table(
     best: int | None,
     estimates: Mapping[int, Mapping[str, ScoreEstimates]] | None = None,
 ) -> Table:
-    """Build the table of iterations.
-
-    Parameters
-    ----------
-    rows : sequence of IterationMetrics
-        The iterations.
-    best : int or None
-        The best of them, which is marked.
-    estimates : mapping of int to mapping, optional
-        Their scores with intervals.
-    """
+    """Build the table of iterations, in which the best one is marked."""
     classes = tuple(rows[0].classes) if rows else ()
     several_taggers = len({row.tagger for row in rows}) > 1
     is_active = any(row.queried for row in rows)

@@ -187,13 +187,6 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
 def weights_of_model(model: bytes, training_set: TrainingSet) -> Floats:
     """Read the weights of a model file, whose text dump has only six decimals.
 
-    Parameters
-    ----------
-    model : bytes
-        The file of `crfsuite_model`.
-    training_set : TrainingSet
-        The documents that it was trained on.
-
     Returns
     -------
     ndarray of float64, shape (K + L * L,)

@@ -121,15 +121,6 @@ def join_columns(columns: Sequence[Column]) -> list[JointColumns]:
 class StreamTable:
     """The scores that joint values of streams add to tokens, and their expected counts.
 
-    Parameters
-    ----------
-    joint : JointColumns
-        The columns.
-    training : TrainingSet
-        The training set of the columns.
-    real : dtype
-        The type of the scores.
-
     Attributes
     ----------
     numbers : ndarray of int32, shape (N,)

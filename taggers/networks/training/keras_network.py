@@ -33,13 +33,6 @@ Loss = Callable[[Mapping[str, Tensor], Tensor, Tensor, bool], Tensor]
 class Network:
     """A network in Keras, and its weights by name.
 
-    Parameters
-    ----------
-    options : BiLSTMCRFOptions
-        Its layers and their training.
-    sizes : NetworkSizes
-        The sizes of its inputs and outputs.
-
     Attributes
     ----------
     model : keras.Model
@@ -213,15 +206,6 @@ def _joined(parts: Sequence[Tensor]) -> Tensor:
 
 def training_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
     """Return a function that trains on a minibatch, and one that computes its loss.
-
-    Parameters
-    ----------
-    model : keras.Model
-        The model whose trainable variables are changed.
-    optimizer : keras.optimizers.Optimizer
-        It must have been built.
-    loss : callable
-        Computes the loss by means of the model.
 
     Returns
     -------
