@@ -310,4 +310,4 @@ def _frequent(table: pa.Table, least: int) -> pa.Table:
     sums = table.group_by("word", use_threads=False).aggregate([("count", "sum")])
     sums = sums.rename_columns({"count_sum": "count"})
     keys = [("count", "descending"), ("word", "ascending")]
-    return sums.filter(pc.field("count") >= least).sort_by(keys)
+    return sums.filter(pc.greater_equal(sums["count"], least)).sort_by(keys)

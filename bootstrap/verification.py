@@ -7,7 +7,7 @@ from pathlib import Path
 from bootstrap.advice.advice import read_advice
 from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.runs.folder import Run
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, shown, unreadable
 from corpus.storage import tables
 from taggers.embeddings.embedding_files import embedding_folders
 from taggers.model_folder import DESCRIPTION, verify_model
@@ -83,6 +83,8 @@ def _verify_table(path: Path) -> int:
             return 1
     except tables.ChangedTableError as error:
         raise InputError(f"{shown(path)} is damaged: {error}") from None
-    except (OSError, ValueError):  # Arrow's errors are among them
-        raise InputError(f"{shown(path)} is not a Parquet file, or is damaged") from None
+    except (OSError, ValueError) as error:  # Arrow's errors are among them
+        raise unreadable(path, error) or InputError(
+            f"{shown(path)} is not a Parquet file, or is damaged"
+        ) from None
     raise InputError(f"{shown(path)} has no digest: another program wrote it")

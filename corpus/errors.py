@@ -5,6 +5,8 @@ A problem is input that cannot be used unchanged. It is counted and reported, or
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -61,6 +63,24 @@ def escaped(text: str, *, kept: str = "") -> str:
         else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+#: Errors of files that are not what was expected, rather than of the system that reads them.
+_WRONG_FILE = (None, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG)
+
+
+def unreadable(path: object, error: BaseException) -> InputError | None:
+    """Return the error of a file that the system could not read, such as of too many open files.
+
+    Returns
+    -------
+    InputError or None
+        None for any other error: the file is missing, damaged or of another kind.
+    """
+    if not isinstance(error, OSError) or error.errno in _WRONG_FILE:
+        return None
+    reason = os.strerror(error.errno)
+    return InputError(f"{shown(error.filename or path)} cannot be read: {reason}")
 
 
 #: The number of problems of each kind that a report lists; all of them are counted.

@@ -89,7 +89,8 @@ class Gazetteer:
 
     def sizes(self) -> list[ClassSize]:
         """Return the size of each class, in order of descending count."""
-        summed = self.table().group_by("class").aggregate([("count", "sum"), ("term", "count")])
+        groups = self.table().group_by("class", use_threads=False)
+        summed = groups.aggregate([("count", "sum"), ("term", "count")])
         keys = [("count_sum", "descending"), ("class", "ascending")]
         return [
             ClassSize(row["class"], row["term_count"], row["count_sum"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, shown, unreadable
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
 from corpus.storage.fields import Fields
@@ -49,7 +49,7 @@ def read_fields(folder: Path) -> Fields:
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     except OSError as error:
-        raise InputError(f"{what}: {error.strerror}") from None
+        raise unreadable(folder, error) or InputError(f"{what}: {error.strerror}") from None
     return fields
 
 
@@ -269,7 +269,7 @@ def errors_of_model(folder: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(
+        raise unreadable(folder, error) or InputError(
             f'{shown(folder)} is not the folder of a model of kind "{kind}": {shown(error)}'
         ) from error
     except AttributeError as error:

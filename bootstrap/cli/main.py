@@ -35,6 +35,8 @@ _SIGNALLED = 128
 _ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
+#: The least address space in bytes. With less, libraries hang or crash as they are loaded.
+_LEAST_SPACE = 2**30
 #: Seconds in which further signals are ignored.
 _PATIENCE = 10.0
 
@@ -60,9 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command = options.parser.prog.removeprefix("bootstrap ")
             with configured_logging(command, options.verbosity, options.log):
                 return _run(options, signals)
-        except InputError as error:  # the log file cannot be opened
-            sys.stderr.write(f"bootstrap: {escaped(str(error))}\n")
-            return MISTAKE
+        except (InputError, OSError) as error:  # the log file cannot be opened, or --version shown
+            message, code = _ending_of(error)
+            sys.stderr.write(f"bootstrap: {escaped(message)}\n")
+            return code
         except KeyboardInterrupt:
             message, code = signals.ending()
             with suppress(OSError):  # the terminal may be gone
@@ -75,6 +78,8 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     log_event("command started")
     code = 0
     try:
+        _check_surroundings()
+        os.umask(0o077)  # what a command writes is as private as the notes
         module, _, function = options.main.partition(".")
         getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)(options)
     except BrokenPipeError:  # the reader of the output has closed it
@@ -88,17 +93,38 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     return code
 
 
+def _check_surroundings() -> None:
+    """Raise an `InputError` where no command could work."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise InputError(
+            f"the working directory cannot be used: {error.strerror}; change to another one"
+        ) from None
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - not on Windows
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY and limit < _LEAST_SPACE:
+            raise InputError(
+                f"the address space is limited to {limit // 1024:,} kB (ulimit -v); at least "
+                f"{_LEAST_SPACE // 1024:,} kB are needed"
+            )
+
+
 def _ending_of(error: BaseException) -> tuple[str, int]:
     match error:
         case InputError():
             return str(error), MISTAKE
-        case OSError(errno=errno.ENOSPC | errno.EFBIG | errno.EDQUOT, filename=None):
+        case OSError(errno=errno.ENOSPC | errno.EFBIG | errno.EDQUOT | errno.EBADF, filename=None):
             # What commands write themselves is named: see `corpus.storage.atomic.WriteError`.
             return f"the output cannot be written: {error.strerror}", FAILURE
         case OSError():
             return str(error), FAILURE
         case MemoryError():
             return "out of memory: use smaller batches ([loop] batch) or fewer --jobs", FAILURE
+        case RuntimeError(args=("can't start new thread",)):
+            return "no thread can be started: raise the limit of processes (ulimit -u)", FAILURE
         case _:  # its message may quote a note, so only its type and place are reported
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"

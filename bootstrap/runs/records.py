@@ -18,7 +18,7 @@ from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.error_analysis import EntityError
-from corpus.errors import InputError
+from corpus.errors import InputError, unreadable
 from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
 from corpus.storage import tables
@@ -70,8 +70,8 @@ def read_table(path: Path) -> pa.Table:
         return table
     except ChangedTableError as error:
         raise RunError(f"{path} is damaged: {error}") from None
-    except (OSError, ValueError):  # Arrow's errors are among them
-        raise RunError(f"{path} is damaged or missing") from None
+    except (OSError, ValueError) as error:  # Arrow's errors are among them
+        raise unreadable(path, error) or RunError(f"{path} is damaged or missing") from None
 
 
 def read_settings(path: Path) -> dict[str, Any]:

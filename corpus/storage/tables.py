@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, shown, unreadable
 from corpus.storage.unpacking import most_unpacked, unpacking_error
 
 if TYPE_CHECKING:
@@ -144,8 +144,8 @@ def table_errors_of(path: Path, expected: str, repair: str) -> Iterator[None]:
         yield
     except ChangedTableError as error:
         raise InputError(f"{shown(path)} is damaged: {error}; {repair}") from None
-    except (OSError, ValueError, KeyError, pa.ArrowException):
-        raise InputError(f"{shown(path)} is not {expected}") from None
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise unreadable(path, error) or InputError(f"{shown(path)} is not {expected}") from None
 
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:
@@ -173,7 +173,8 @@ def _within_budget(path: Path, schema: pa.Schema, *, as_dictionaries: bool) -> p
             raise unpacking_error(shown(path), size)
         # No string is longer than all that is stored, however much of it others share.
         rows = _ROWS if is_bounded else max(1, min(_ROWS, budget // max(stored, size, 1)))
-        for batch in file.iter_batches(batch_size=rows, columns=schema.names):
+        # Arrow hangs or crashes where its threads cannot start, and columns are not read faster.
+        for batch in file.iter_batches(rows, columns=schema.names, use_threads=False):
             batch.validate(full=True)  # such as that strings are text
             total += sum(map(_decoded_size, batch.columns))
             if total > budget:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, shown, unreadable
 from corpus.storage.atomic import open_anew, write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
 from corpus.storage.opening import folders_with
@@ -90,7 +90,9 @@ def errors_of(path: Path, what: str) -> Iterator[None]:
     except InputError as error:
         raise InputError(f"{shown(path)} holds no {what}: {error}") from None
     except (OSError, TypeError, ValueError) as error:
-        raise InputError(f"{shown(path)} holds no {what}: {shown(error)}") from None
+        raise unreadable(path, error) or InputError(
+            f"{shown(path)} holds no {what}: {shown(error)}"
+        ) from None
 
 
 def write_description(

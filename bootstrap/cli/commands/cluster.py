@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,7 +22,6 @@ _log = logging.getLogger(__name__)
 
 def main(options: argparse.Namespace) -> None:
     """Cluster the words of each embedding of a folder and print the median sizes of clusters."""
-    os.umask(0o077)
     ks = sorted(set(options.k or _KS))
     embeddings = find_embeddings(options.folder)
     with locked_folder(options.folder):

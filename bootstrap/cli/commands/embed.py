@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,7 +24,6 @@ _log = logging.getLogger(__name__)
 
 def train(options: argparse.Namespace) -> None:
     """Train embeddings and print a table of them."""
-    os.umask(0o077)  # words of notes are as private as the notes
     problems = problems_of(options)
 
     def documents() -> Iterator[Document]:
@@ -76,7 +74,6 @@ def _recipes(options: argparse.Namespace) -> list[EmbeddingRecipe]:
 
 def load(options: argparse.Namespace) -> None:
     """Load a file of vectors and print a table of it."""
-    os.umask(0o077)
     with StageProgress("vectors") as bar:
         embedding, repeated = load_pretrained(
             options.source,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -98,7 +97,6 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
 
     Many runs need a confirmation, unless they are `confirmed`.
     """
-    os.umask(0o077)  # the files of a run are as private as the notes
     _confirm(plan, confirmed=confirmed)
     check_variants(plan)  # before there is a folder
     with write_errors_of(folder, _AFTER_FULL_DISK), opened_experiment(folder, plan) as experiment:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -76,7 +75,6 @@ def run_and_show(
     configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None
 ) -> Run:
     """Run self-training and show its iterations; a finished run is only reported as such."""
-    os.umask(0o077)  # the files of a run are as private as the notes
     notes, coverage_lines = prepare(configuration)  # before there is a folder
     with (
         write_errors_of(folder, _AFTER_FULL_DISK),

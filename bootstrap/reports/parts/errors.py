@@ -199,7 +199,8 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
 def _validation_texts(run: Run) -> Mapping[str, str]:
     """Read the texts of the validation documents, whose files must not have changed, by id."""
     data, labels = load_data(run.config_file)
-    recorded = run.data().filter(pc.field("split") == _SPLIT)
+    files = run.data()
+    recorded = files.filter(pc.equal(files["split"], _SPLIT))
     now = fingerprint(data, splits=(_SPLIT,))
     remedy = "its text is not that of the errors; restore it, or leave out --show-text"
     refuse_other_data(run.folder, recorded, now, remedy=remedy)

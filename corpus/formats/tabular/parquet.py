@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems, shown, unreadable
 from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
 from corpus.formats.rows import WriteReport
 from corpus.formats.sources import (
@@ -137,9 +137,13 @@ class _Reader:
     ) -> Iterator[pa.RecordBatch]:
         rows = _rows_at_once(file.metadata)
         try:
-            yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=columns)
+            yield from file.iter_batches(
+                batch_size=rows, row_groups=groups, columns=columns, use_threads=False
+            )
         except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{self._shown} is damaged: its rows cannot be read") from error
+            raise unreadable(self._path, error) or InputError(
+                f"{self._shown} is damaged: its rows cannot be read"
+            ) from error
 
     def _where(self, first: int, row: int) -> str:
         return f"{self._shown}, row {first + row}"
@@ -227,7 +231,7 @@ def _opened(path: Path) -> pq.ParquetFile:
     try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(
+        raise unreadable(path, error) or InputError(
             f"{shown(path)} is not a complete Parquet file: was it cut off while it was written?"
         ) from error
     rows = _rows_of_groups(file.metadata)
