@@ -71,7 +71,9 @@ class Columns:
     def __post_init__(self) -> None:
         for part, name in asdict(self).items():
             require_text(part, name)
-        if len({name.removeprefix("\ufeff") for name in astuple(self)}) < 4:
+            if name.startswith("\ufeff"):  # which is not kept where it begins a file
+                raise InputError(f"{part}: a byte-order mark cannot begin a name; remove it")
+        if len(set(astuple(self))) < 4:
             raise InputError(
                 f"columns id = {self.id!r}, text = {self.text!r}, label = {self.label!r}, "
                 f"group = {self.group!r}: each needs a name of its own"

@@ -81,6 +81,7 @@ def test_errors_name_the_document_and_offsets_but_not_the_text(
         (lambda: Document("a", "a", group="\ud800"), InputError, "group: half a surrogate pair"),
         (lambda: Span(0, 1, "\ud800"), InputError, "label: half a surrogate pair"),
         (lambda: Columns(text="\ud800"), InputError, "text: half a surrogate pair"),
+        (lambda: Columns(id="\ufeffid"), InputError, "id: a byte-order mark cannot begin"),
     ],
 )
 def test_an_argument_of_another_type_is_named(
