@@ -2,7 +2,8 @@
 
 Small models of all kinds are trained, and changed in thousands of ways: flipped bits, other values,
 data types and shapes in arrays, other values and keys in the description, files that are cut off,
-replaced by links or missing. Digests are computed again, as an attacker would. Each
+replaced by links or missing. One in ten has a path, a size or a cost that harms. Digests are
+computed again, as an attacker would, and so are the digests of the members of an ensemble. Each
 changed model is opened and tags notes in its own process.
 
     python benchmarks/hostile_models.py                     # 10,000 models
@@ -19,6 +20,7 @@ the input.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import io
 import json
@@ -40,9 +42,10 @@ import numpy as np
 
 from corpus.batch import Batch, make_batch
 from corpus.errors import InputError
-from corpus.storage.manifest import digest_of
+from corpus.storage.manifest import digest_of, digest_of_file
 from corpus.synthetic import synthetic_notes
 from taggers import make_tagger
+from taggers.ensemble.ensemble_options import Member
 from taggers.registry import find_kind, load_tagger
 
 SECONDS = 5
@@ -58,6 +61,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "divergence": {"kind": "divergence", "names": ("census-es",)},
     "dictionary": {"kind": "dictionary", "names": ("census-es",)},
     "lists": {"kind": "lists", "names": ("census-es",)},
+    "ensemble": {"kind": "ensemble", "members": (Member("crf"), Member("crf"))},
 }
 
 #: Values that replace one of the description.
@@ -66,6 +70,9 @@ VALUES: Sequence[Any] = (
     *("", ".", "..", "/dev/zero", "../model.json", "O", "B-", "\x1b[31m", "\ud800", "x" * 100_000),
     *("(a+)+$", "(", r"(\w+\s?)*;", [], [[]], ["O"], {}, {"": {}}, ["\n"], {"a": "(?P<x>"}),
 )
+
+#: Errors of what a change has left, which cannot be signed.
+UNSIGNABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 Random = np.random.Generator
 #: Opens a folder, uses it, and returns how much it found.
@@ -87,17 +94,105 @@ def changed(good: Path, folder: Path, rng: Random) -> str:
     shutil.copytree(good, folder)
     changes = (flip_bits, flip_bits, change_array, change_array, change_description, change_file)
     names = []
+    members = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     for _ in range(int(rng.integers(1, 3))):
-        names.append(changes[int(rng.integers(len(changes)))](folder, rng))
-    sign(folder)
+        model = members[int(rng.integers(len(members)))]
+        names.append(changes[int(rng.integers(len(changes)))](model, rng))
+        sign(folder)
+    if rng.random() < 0.1:
+        names.append(list(ATTACKS)[int(rng.integers(len(ATTACKS)))])
+        ATTACKS[names[-1]](members[int(rng.integers(len(members)))])
+        sign(folder, after_attack=True)
     return ", ".join(names)
 
 
-def sign(folder: Path) -> None:
-    """Compute the digests of a changed model or embedding."""
+def described(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the description of a model, and its digest."""
+    path = folder / "model.json"
+    with contextlib.suppress(*UNSIGNABLE):
+        description = json.loads(path.read_bytes())
+        change(description)
+        description["digest"] = digest_of(description)
+        path.write_text(json.dumps(description))
+
+
+def with_file(folder: Path, name: str, digest: str = "0" * 128) -> None:
+    """Name a file in the description of a model."""
+    described(folder, lambda description: description["files"].update({name: digest}))
+
+
+def with_rule(rule: str) -> Callable[[Path], None]:
+    """Return what gives a model a rule."""
+    annotators = {"rules": {"rules": {"A": rule}}}
+    return lambda folder: described(folder, lambda model: model.update(annotators=annotators))
+
+
+def with_link(target: str, *links: str, file: str = "") -> Callable[[Path], None]:
+    """Return what adds links to a model, and a file that it names."""
+
+    def attack(folder: Path) -> None:
+        for link in links:
+            (folder / link).symlink_to(target)
+        if file:
+            with_file(folder, file)
+
+    return attack
+
+
+def sparse(folder: Path) -> None:
+    """Add a file of a terabyte that takes no room."""
+    (folder / "sparse.npy").touch()
+    os.truncate(folder / "sparse.npy", 2**40)
+    with_file(folder, "sparse.npy")
+
+
+def deep_unit(folder: Path) -> None:
+    """Add a unit with too many levels."""
+    (folder / "unit.json").write_bytes(b"[" * 100_000)
+    with_file(folder, "unit.json", digest_of_file(folder / "unit.json"))
+
+
+def huge(folder: Path, piece: str = "[],", size: int = 14_000_000) -> None:
+    """Make the description take more memory than its size."""
+    (folder / "model.json").write_text(f'{{"kind": "crf", "x": [{piece * size}[]]}}')
+
+
+#: What costs time or memory, or leads out of the folder, by name.
+ATTACKS: dict[str, Callable[[Path], None]] = {
+    "classes": with_rule("(?:" * 30 + "[ab]" * 1900 + "+)" * 30),
+    "repetition": with_rule("(?:(?:(?:x{1000}){1000}){100})y"),
+    "lists": huge,
+    "lists within the size": partial(huge, size=5_000_000),
+    "levels": partial(huge, piece="[", size=100_000),
+    "process": with_link("/proc/self", "sub", file="sub/pagemap"),
+    "system": with_link("/etc", "sub", file="sub/passwd"),
+    "loops": with_link(".", "a", "b"),
+    "pipe": lambda folder: os.mkfifo(folder / "pipe.npy"),
+    "sparse": sparse,
+    "unit": deep_unit,
+}
+
+
+def sign(folder: Path, *, after_attack: bool = False) -> None:
+    """Compute the digests of a changed model or embedding, and first those of its members.
+
+    After an attack, only the digests of the members are computed.
+    """
+    members = sorted(folder.glob("member-*"))
+    for member in members:
+        if not after_attack:
+            sign(member)
+    if members:
+        described(folder, partial(_sign_members, members))
     for path in sorted(folder.glob("*.json")):
-        if path.is_file() and not path.is_symlink():  # to an endless file
+        if path.is_file() and not (path.is_symlink() or after_attack):  # to an endless file
             _sign(folder, path)
+
+
+def _sign_members(members: Sequence[Path], description: dict[str, Any]) -> None:
+    for member, saved in zip(members, description["members"], strict=False):
+        if (member / "model.json").stat().st_size < 1 << 20:
+            saved["digest"] = json.loads((member / "model.json").read_bytes())["digest"]
 
 
 def _sign(folder: Path, path: Path) -> None:
@@ -108,14 +203,16 @@ def _sign(folder: Path, path: Path) -> None:
             description["files"][name] = hashlib.blake2b(content).hexdigest()
         description["digest"] = digest_of(description)
         path.write_text(json.dumps(description))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return  # what is left cannot be signed
+    except UNSIGNABLE:
+        return
 
 
 def some_file(folder: Path, rng: Random, suffix: str = "") -> Path:
     """Choose a file of a model; an endless one that a link leads to is not read here."""
     files = sorted(
-        path for path in folder.iterdir() if path.name.endswith(suffix) and not path.is_symlink()
+        path
+        for path in folder.iterdir()
+        if path.is_file() and path.name.endswith(suffix) and not path.is_symlink()
     )
     return files[int(rng.integers(len(files)))] if files else folder / "model.json"
 

@@ -140,6 +140,53 @@ def test_what_compiled_functions_follow_is_checked(
     assert str(raised.value).isprintable()
 
 
+def limited() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))
+
+
+@pytest.mark.parametrize(
+    ("attack", "command", "message"),
+    [
+        ("repetition", "tag", "the rules A take more than 1 second or 128 MiB to compile"),
+        ("lists", "tag", "model.json has 42,000,026 bytes; expected at most"),
+        ("lists within the size", "tag", "has too many values; expected at most 500,000"),
+        ("levels", "tag", "model.json is nested too deeply"),
+        ("process", "tag", "sub is a link"),
+        ("system", "show", "sub is a link"),
+        ("loops", "show", " is a link"),
+        ("pipe", "show", "pipe.npy is not a regular file"),
+        ("sparse", "show", "sparse.npy has 1,099,511,627,776 bytes"),
+        ("unit", "tag", "unit.json does not name a unit"),
+    ],
+)
+def test_opening_has_a_budget(
+    attack: str,
+    command: str,
+    message: str,
+    hostile: ModuleType,
+    good: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    """In a process with limits, so that a hang or too much memory fails."""
+    folder = tmp_path / "model"
+    shutil.copytree(good("rules"), folder)
+    hostile.ATTACKS[attack](folder)
+    (tmp_path / "notes.jsonl").write_text('{"id": "1", "text": "Hola"}\n')
+    arguments = {"tag": [tmp_path / "notes.jsonl", tmp_path / "out.jsonl"], "show": ["--verify"]}
+    done = subprocess.run(
+        [sys.executable, "-m", "bootstrap", command, folder, *arguments[command]],
+        capture_output=True,
+        text=True,
+        preexec_fn=limited,
+        check=False,
+    )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr[-500:]
+    assert message in done.stderr
+
+
 def test_a_link_is_not_followed(
     good: Callable[[str], Path], tmp_path: Path, hostile: ModuleType
 ) -> None:
