@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from corpus.kernels.code_points import CharacterTable, code_points, text_of
+from corpus.tokens.normalisation import normalise_all
 
 _SEPARATOR = "\n"
 #: Combining marks, except the marks of ñ and ç, which are distinct letters.
@@ -38,6 +39,17 @@ def fold(texts: Sequence[str]) -> list[str]:
     if len(folded) == len(texts):
         return folded
     return [_folded(text) for text in texts]  # a text has a line break, or there are no texts
+
+
+def fold_terms(texts: Sequence[str]) -> list[str]:
+    """Fold the normalised forms of terms, as words of notes are looked up; spaces become single.
+
+    >>> fold_terms([" Vila\u00adfranca  del\u00a0Penedès"])
+    ['vilafranca del penedes']
+    """
+    forms = normalise_all(texts)
+    plain = (forms[row].text if row in forms else text for row, text in enumerate(texts))
+    return fold([" ".join(text.split()) for text in plain])
 
 
 def _folded(text: str) -> str:

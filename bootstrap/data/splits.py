@@ -65,9 +65,9 @@ def digest_of(document: Document) -> bytes | None:
     Texts that differ only in soft hyphens or in the composition of accents count as the same, so
     that a copy of a test note is held out, too.
     """
-    if not document.text.strip():
-        return None
     text = normalised_text(document.text)
+    if not text.strip():
+        return None
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ import pyarrow as pa
 
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.records import Unreadable, parsed_records
-from gazetteers.folding import fold
+from corpus.tokens.characters import is_hidden, is_mark
+from gazetteers.folding import fold, fold_terms
 from gazetteers.gazetteer import COLUMNS, Gazetteer
 from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
 from gazetteers.importing.numerals import CountReader
@@ -133,7 +133,7 @@ def import_table(
         raise InputError(f"{shown(path)}: none of its {rejected:,} rows can be used")
     parts = []
     for name, terms in sums.items():  # terms are folded only now because folding is slow
-        columns = [fold(list(terms)), [name] * len(terms), list(terms.values())]
+        columns = [fold_terms(list(terms)), [name] * len(terms), list(terms.values())]
         parts.append(pa.table(columns, schema=COLUMNS))
     used = {*reader.terms, *reader.counts, reader.class_column}
     return Imported(
@@ -184,7 +184,7 @@ class _RowReader:
         parts = [
             _padded(row[place], width) if width else row[place] for place, width in self._terms
         ]
-        term = " ".join(" ".join(parts).split())
+        term = " ".join(parts)
         if not _is_visible(term):
             raise Unreadable("no term", "expected a name or a word")
         counts = [reader.read(row[place]) for place, reader in self._counts]
@@ -203,11 +203,9 @@ def _checked(name: str) -> str:
 
 
 def _is_visible(text: str) -> bool:
-    """Return whether a text has more than spaces, control characters and combining accents."""
-    return text[:1].isalnum() or any(
-        unicodedata.category(character)[0] not in "ZC" and not "\u0300" <= character <= "\u036f"
-        for character in text
-    )
+    """Return whether a text has more than spaces, hidden characters and combining accents."""
+    signs = (one for one in text if one.isprintable() and one != " ")
+    return not all(is_hidden(sign) or is_mark(sign) for sign in signs)
 
 
 def _padded(text: str, width: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.tags import classes_of
+from corpus.tokens.normalisation import normalised_text
 from gazetteers.folding import fold
 
 #: ``after`` is title case after other words of a name: particles are in lower case there.
@@ -33,7 +33,7 @@ class Mention:
     Parameters
     ----------
     text, folded : str
-        The text, as composed characters and folded. Both have the same length.
+        The normalised form of the text, as it is and folded. Both have the same length.
     offsets : tuple of (int, int)
         Half-open offsets of the words in both texts.
     """
@@ -56,15 +56,15 @@ class Mention:
 
 
 def parse_mentions(texts: Sequence[str]) -> list[Mention]:
-    """Find the words of the texts of mentions."""
-    composed = [unicodedata.normalize("NFC", text) for text in texts]
+    """Find the words of the normalised forms of mentions."""
+    plain = list(map(normalised_text, texts))
     return [
         Mention(
             text,
             folded if len(folded) == len(text) else text,
             tuple(match.span() for match in _WORD.finditer(text)),
         )
-        for text, folded in zip(composed, fold(composed), strict=True)
+        for text, folded in zip(plain, fold(plain), strict=True)
     ]
 
 

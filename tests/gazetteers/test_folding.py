@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gazetteers.folding import fold
+from gazetteers.folding import fold, fold_terms
 
 #: Letters that people write, with marks before and after them.
 TEXTS = st.one_of(
@@ -51,3 +51,8 @@ def test_texts_are_folded_as_one_by_one_and_once(texts: list[str]) -> None:
     once = fold(texts)
     assert once == [straightforward(text) for text in texts]
     assert fold(once) == once
+
+
+def test_terms_are_folded_in_their_normalised_form() -> None:
+    terms = [" Vila\xadfranca\xa0 del\nPene\x1fdès ", "Puig", "", "Ｖｉｃ"]
+    assert fold_terms(terms) == ["vilafranca del penedes", "puig", "", "vic"]

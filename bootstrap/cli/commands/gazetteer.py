@@ -14,7 +14,7 @@ from bootstrap.cli.parser import OF_CLASS, OF_WORD
 from corpus.errors import InputError, Problems, shown
 from corpus.storage.atomic import refuse_existing
 from gazetteers.builtin import read_gazetteer
-from gazetteers.folding import fold
+from gazetteers.folding import fold_terms
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.gazetteer import merge as merge_gazetteers
 from gazetteers.importing.guessing import is_well_known
@@ -122,7 +122,7 @@ def show(options: argparse.Namespace) -> None:
     if options.term is None:
         _show_classes(gazetteer, options.number or OF_CLASS)
         return
-    term = " ".join(fold([" ".join(options.term.split())])[0].split())
+    term = fold_terms([options.term])[0]
     if not _show_term(gazetteer, term, options.number or OF_WORD):
         raise InputError(
             f"{shown(options.gazetteer)}: no such term, and none that contains this word; "

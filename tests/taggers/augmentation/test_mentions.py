@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
+from corpus.tokens.normalisation import normalised_text
 from taggers.augmentation.mentions import Case, Occurrences, case_of, in_case, parse_mentions
 
 PARTICLES = frozenset({"de", "la", "del", "l'", "d'", "y"})
@@ -24,13 +25,14 @@ PARTICLES = frozenset({"de", "la", "del", "l'", "d'", "y"})
         ("'Anna' ve", "Anna", False, False),
         ("id_44", "44", True, False),
         ("(Anna)", "Anna", False, False),
+        ("de Gar-\ncía P\x1fuig", "Gar-\ncía P\x1fuig", False, False),
     ],
 )
 def test_the_borders_of_a_mention(text: str, mention: str, fixed: bool, elided: bool) -> None:
     start = text.index(mention)
     document = Document("d", text, (Span(start, start + len(mention), "A"),))
     actual = Occurrences.from_batch(make_batch([document], labelled=True))
-    assert [parsed.text for parsed in actual.mentions] == [mention]
+    assert [parsed.text for parsed in actual.mentions] == [normalised_text(mention)]
     ((entity,),) = actual.documents
     assert (entity.start, entity.fixed, entity.elided) == (start, fixed, elided)
 
