@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from corpus.arguments import elements_of, require_text
 from corpus.errors import InputError, shown
+from corpus.tokens.characters import is_hidden
 
 
 class DocumentError(InputError):
@@ -75,6 +76,19 @@ class Document:
     text: str
     spans: tuple[Span, ...] = ()
     group: str | None = None
+
+    @property
+    def visible_spans(self) -> tuple[Span, ...]:
+        """The annotations without characters at their edges that have no glyph, as tokens are."""
+        return tuple(map(self._visible, self.spans))
+
+    def _visible(self, span: Span) -> Span:
+        start, end = span.start, span.end
+        while start < end and is_hidden(self.text[start]):
+            start += 1
+        while start < end and is_hidden(self.text[end - 1]):
+            end -= 1
+        return Span(start, end, span.label) if start < end else span
 
     def __post_init__(self) -> None:
         require_text("id", self.id)

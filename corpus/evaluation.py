@@ -6,7 +6,6 @@ tags of batches, which is faster for documents that are scored repeatedly, as in
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from corpus.ragged import owners_of
 from corpus.scores import MEASURES, ConfusionCounts, Scores
 from corpus.tags import classes_of, find_entities, touched_tokens
 from corpus.tokens import Tokens, tokenize
+from corpus.tokens.sentences import lines
 
 __all__ = [
     "MEASURES",
@@ -35,7 +35,6 @@ __all__ = [
 ]
 
 _Offsets = tuple[int, int]
-_LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
@@ -70,8 +69,8 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     tokens = tokenize([text if left or right else "" for text, left, right in pairs])
     gold_entities = Entities.from_spans([left for _, left, _ in pairs])
     predicted_entities = Entities.from_spans([right for _, _, right in pairs])
-    lines = [_lines(gold_by_id[name].text) if name in gold_by_id else 0 for name in names]
-    scores = _compare(names, tokens, gold_entities, predicted_entities, np.array(lines, np.int64))
+    counts = [len([*lines(gold_by_id[name].text)]) if name in gold_by_id else 0 for name in names]
+    scores = _compare(names, tokens, gold_entities, predicted_entities, np.array(counts, np.int64))
     merged = np.array([_merged(*pair) for pair in pairs], np.int64).reshape(-1, 3)
     measures = {**scores.measures, "span_merged": merged}
     return replace(scores, measures={name: measures[name] for name in MEASURES})
@@ -100,7 +99,8 @@ def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
             "cannot be compared"
         )
     text = gold.text if gold else predicted.text if predicted else ""
-    return text, gold.spans if gold else (), predicted.spans if predicted else ()
+    left, right = (document.visible_spans if document else () for document in (gold, predicted))
+    return text, left, right
 
 
 def _offsets(spans: Iterable[Span]) -> set[_Offsets]:
@@ -136,11 +136,6 @@ def _outside(spans: set[_Offsets], matches: set[_Offsets]) -> list[_Offsets]:
     # The largest end of the matches that begin at or before each match.
     reach = [0, *accumulate((end for _, end in ordered), max)]
     return [(start, end) for start, end in spans if reach[bisect_right(begins, start)] < end]
-
-
-def _lines(text: str) -> int:
-    """Count the lines of a text that are not blank."""
-    return sum(bool(line.strip()) for line in _LINE_ENDS.split(text))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,9 +190,10 @@ class Entities:
 class GoldBatch:
     """A batch with its gold entities, to score predictions against.
 
-    An annotation that begins or ends within a token is widened to whole tokens in the tags of a
-    batch. The entities keep the offsets as annotated. Therefore no prediction of whole tokens
-    matches such an annotation, as in `score`.
+    Characters at the edges of an annotation that have no glyph do not count. An annotation that
+    begins or ends within a token is widened to whole tokens in the tags of a batch. The entities
+    keep the offsets as annotated. Therefore no prediction of whole tokens matches such an
+    annotation, as in `score`.
 
     Parameters
     ----------
@@ -217,7 +213,9 @@ class GoldBatch:
     def from_documents(cls, documents: Sequence[Document], batch: Batch) -> Self:
         """Build the gold batch from annotated documents and the batch that `make_batch` returns."""
         return cls(
-            batch, Entities.from_spans([document.spans for document in documents]), _lines_of(batch)
+            batch,
+            Entities.from_spans([document.visible_spans for document in documents]),
+            _lines_of(batch),
         )
 
     @classmethod
@@ -227,7 +225,7 @@ class GoldBatch:
 
 
 def _lines_of(batch: Batch) -> npt.NDArray[np.int64]:
-    return np.array([_lines(text) for text in batch.texts.to_pylist()], np.int64)
+    return np.array([len([*lines(text)]) for text in batch.texts.to_pylist()], np.int64)
 
 
 def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:

@@ -183,8 +183,9 @@ def align_spans(
 ) -> TokenSpans:
     """Find the tokens of the spans of documents.
 
-    A span that begins or ends within a token is widened to whole tokens. If two spans touch the
-    same token, it belongs to the first of them.
+    Characters at the edges of a span that have no glyph do not count. A span that begins or ends
+    within a token is widened to whole tokens. If two spans touch the same token, it belongs to the
+    first of them.
 
     Parameters
     ----------
@@ -202,7 +203,9 @@ def align_spans(
     TokenSpans
         In the order of the documents and their spans, without spans that have no token.
     """
-    spans = [(row, span) for row, document in enumerate(documents) for span in document.spans]
+    spans = [
+        (row, span) for row, document in enumerate(documents) for span in document.visible_spans
+    ]
     index = {name: position for position, name in enumerate(classes)}
     rows = np.array([row for row, _ in spans], np.int64)
     starts = np.array([span.start for _, span in spans], np.int64)

@@ -17,11 +17,12 @@ from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import Problem, Problems, shown
 from corpus.ragged import owners_of
+from corpus.tokens.characters import LINE_ENDS
 from corpus.tokens.sentences import lines, sentences
 
 Indices = npt.NDArray[np.int64]
 
-_BREAKS = (ord("\n"), ord("\r"))
+_LINE_ENDS = [end.encode() for end in LINE_ENDS]
 
 Unit = Literal["document", "line", "sentence"]
 UNITS: tuple[str, ...] = get_args(Unit)
@@ -130,21 +131,39 @@ def _piece_of(span: Span, start: int, end: int, text: str) -> list[Span]:
 
 
 def line_numbers(batch: Batch) -> Indices:
-    """Return the line number of each token, shape (N,), counted through all documents."""
+    """Return the line number of each token, shape (N,), counted through all documents.
+
+    A line end within a token, which a hyphen breaks, ends no line.
+    """
     owners = owners_of(batch.document_offsets)
     data, bounds = _bytes_of(batch)
-    breaks = np.flatnonzero((data == _BREAKS[0]) | (data == _BREAKS[1]))
+    rare = np.flatnonzero(data - np.uint8(0x20) >= 0x5F)  # bytes that are not printable ASCII
+    breaks = _line_ends(data, rare)
     if not len(breaks):  # every document is one line
         return owners
-    continued = np.flatnonzero((data & 0xC0) == 0x80)  # UTF-8 continuation bytes
+    continued = rare[(data[rare] & 0xC0) == 0x80]  # UTF-8 continuation bytes
 
     def character_offsets(byte_offsets: Indices) -> Indices:
         offsets: Indices = byte_offsets - np.searchsorted(continued, byte_offsets)
         return offsets
 
-    begins = character_offsets(bounds[:-1])[owners] + batch.starts
-    lines: Indices = np.searchsorted(character_offsets(breaks), begins) + owners
+    origins, breaks = character_offsets(bounds[:-1])[owners], character_offsets(breaks)
+    begins = origins + batch.starts
+    last = np.searchsorted(begins, breaks) - 1  # token before each line end, -1 if there is none
+    breaks = breaks[np.append(origins + batch.ends, -1)[last] <= breaks]
+    lines: Indices = np.searchsorted(breaks, begins) + owners
     return lines
+
+
+def _line_ends(data: npt.NDArray[np.uint8], rare: Indices) -> Indices:
+    """Return the first byte of each line end in UTF-8, in order; its last byte is rare."""
+    values, ends = data[rare], []
+    for *before, last in _LINE_ENDS:
+        places = rare[values == last]
+        for back, byte in enumerate(reversed(before), start=1):
+            places = places[data[places - back] == byte]
+        ends.append(places - len(before))
+    return np.sort(np.concatenate(ends))
 
 
 def _bytes_of(batch: Batch) -> tuple[npt.NDArray[np.uint8], Indices]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problem, Problems, shown
-from corpus.formats.files import CODECS
+from corpus.formats.files import CODECS, ON_ONE_LINE
 from corpus.formats.records import (
     DISAGREEING,
     DISCONTINUOUS,
@@ -42,9 +42,6 @@ OTHER_KINDS = "brat lines that are not text-bound annotations"
 LABEL = re.compile(r"\S+")
 OTHER_KIND = re.compile(r"(?:[REAMN][0-9]+|#[0-9]*|\*)\t")  # relation, event, attribute, note, ...
 POSITION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)")
-
-#: Line ends of any reader, which are spaces in the last column of an annotation.
-LINE_ENDS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
         return
     listed = " and ".join(map(str, pieces))
     covered = " ".join(text[piece.start : piece.end] for piece in pieces)
-    if covered.translate(LINE_ENDS) != columns[2].translate(LINE_ENDS):
+    if covered.translate(ON_ONE_LINE) != columns[2].translate(ON_ONE_LINE):
         detail = f"{listed}: its last column is not the text at these offsets"
         problems.reject(Problem(DISAGREEING, where, detail))
         return
@@ -181,5 +178,5 @@ def _lines(document: Document) -> Iterator[bytes]:
                 f"document {shown(document.id)}: the label of {span} has white space, "
                 f"which brat cannot store; write JSONL or Parquet"
             )
-        covered = document.text[span.start : span.end].translate(LINE_ENDS)
+        covered = document.text[span.start : span.end].translate(ON_ONE_LINE)
         yield f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n".encode()

@@ -11,16 +11,22 @@ import functools
 import re
 import unicodedata
 
+#: What ends a line, and with it a word and a sentence.
+LINE_ENDS = "\n\r\v\f\x85\u2028\u2029"
+
 #: The blocks of marks that combine with the letter or digit before them.
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 
-# Characters without a glyph that are neither controls nor format characters. They have the property
-# Default_Ignorable_Code_Point, to which Python has no access.
+#: Hyphens that are displayed only where they end a line: the soft hyphen, those of Word and, twice,
+#: of PDFium.
+SOFT_HYPHENS = "\xad\x1f\x02\ufffe"
+
+# Characters without a glyph that are neither controls nor format characters. Except for PDFium's
+# hyphen, they have the property Default_Ignorable_Code_Point, to which Python has no access.
 _IGNORABLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\U000e0000-\U000e0fff]"
+    "\ufffe\U000e0000-\U000e0fff]"
 )
-_WHITE_SPACE = "\t\n\v\f\r\x85"  # control characters that are gaps between words
 _MARK = re.compile(f"[{MARKS}]")
 
 #: Hyphens and apostrophes without a compatibility decomposition to the usual one.
@@ -47,7 +53,7 @@ def is_hidden(character: str) -> bool:
     """Return whether a character has no glyph: format and control characters and the like."""
     category = unicodedata.category(character)
     if category == "Cc":
-        return character not in _WHITE_SPACE
+        return character != "\t" and character not in LINE_ENDS
     return category == "Cf" or _IGNORABLE.match(character) is not None
 
 
@@ -100,6 +106,8 @@ def _is_undivided(plain: str) -> bool:
 
 def kind_of(character: str) -> str:
     """Return the name of the kind of a character that is not read as itself."""
+    if character == "-":
+        return "words that a hyphen breaks at the end of a line"
     if is_hidden(character):
         control = unicodedata.category(character) == "Cc"
         return "control characters" if control else "invisible characters"

@@ -5,7 +5,10 @@ are not displayed inside words, full-width letters, ligatures or decomposed acce
 found in a form without them:
 
 - Characters without a glyph are dropped: control and format characters, such as soft hyphens,
-  zero-width spaces, byte-order marks and marks of writing direction.
+  zero-width spaces, byte-order marks and marks of writing direction. Tabs and line ends stay.
+- A word that a hyphen breaks at the end of a line is joined: ``Gar-`` and ``cía`` are read as
+  ``García``. The hyphen stays after a capital, since ``VIH-`` is no beginning of a word, except
+  after an initial; before a capital, as in ``García-Pérez``; and in ``pre- y postoperatorio``.
 - Compatibility forms are read as the letters, digits and signs that they display, and unusual
   spaces, hyphens and apostrophes as the usual ones (`corpus.tokens.characters`). Superscripts and
   subscripts are read as letters and digits at the beginning of a word only: after a letter or digit
@@ -28,16 +31,41 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.code_points import CharacterTable, Codes, code_points
-from corpus.tokens.characters import MARKS, RAISED, is_hidden, is_mark, kind_of, may_change, reading
+from corpus.tokens.characters import (
+    LINE_ENDS,
+    MARKS,
+    RAISED,
+    SOFT_HYPHENS,
+    is_hidden,
+    is_mark,
+    kind_of,
+    may_change,
+    reading,
+)
+from corpus.tokens.expression import CAPITAL, LETTER, LOWER
 
 _Places = npt.NDArray[np.int64]
+_Cell = tuple[str, int, int]  # what is read from one place, and the half-open offsets of the place
 
-_KEPT, _SUSPECT = 1, 2
+_KEPT, _SUSPECT, _LINE_END = 1, 2, 3
 _PRINTABLE = range(0x20, 0x7F)  # of ASCII
 
 _HALF_GEMINATES = {"ŀ": "l·", "Ŀ": "L·"}  # before another l
 
-_RUN = re.compile(r"[^ \t\n\v\f\r]+")
+# No word is broken at white space after a sign of ASCII other than a hyphen, or after a letter or a
+# digit that is displayed: there a run ends.
+_SPACE = f" \t{LINE_ENDS}"
+_RUN = re.compile(rf"(?:[^{_SPACE}]|(?<![!-,.-~])(?<![^\W\u115f\u1160\u3164\uffa0])[{_SPACE}])+")
+_SHOWN_HYPHEN = re.compile(f"[{SOFT_HYPHENS}][{LINE_ENDS}]")
+# A word is broken after a lower-case letter or an initial.
+_BREAK = (
+    rf"(?:(?<={LOWER})|(?<=(?<!{LETTER}){CAPITAL}))"
+    rf"-?[{SOFT_HYPHENS}]?(?<!{LETTER})[{LINE_ENDS}]\s*(?={LOWER})"
+)
+_BROKEN = re.compile(
+    rf"(?<!{LETTER})(?:{CAPITAL}{LETTER}*+(?:{_BREAK}{LETTER}++)+"
+    rf"|{LOWER}{LETTER}*+(?:{_BREAK}(?![yeoui](?!{LETTER})){LETTER}++)+)"
+)
 _RAISED_CLASS = "".join(map(chr, RAISED))
 # At the beginning of a word, and not of ¹, ² and ³ alone.
 _RAISED = re.compile(
@@ -56,14 +84,15 @@ class Normalised:
         The normalised form.
     starts, ends : ndarray of int64, shape (len(text),)
         The half-open offsets in the source of what each character was read from.
-    kinds : frozenset of str
-        Names of the kinds of characters that were changed.
+    unusual : frozenset of str
+        The characters that were not read as themselves, among them ``-`` if a broken word was
+        joined.
     """
 
     text: str
     starts: _Places
     ends: _Places
-    kinds: frozenset[str]
+    unusual: frozenset[str]
 
     def in_source(self, start: int, end: int) -> tuple[int, int]:
         """Return the offsets in the source of a range of at least one character."""
@@ -139,13 +168,18 @@ def suspects(codes: Codes) -> _Places:
     """Return the places of the characters that may have to be normalised, in order."""
     # One comparison finds what is not printable ASCII: smaller numbers wrap around.
     rare = np.flatnonzero(codes - np.uint32(_PRINTABLE[0]) >= len(_PRINTABLE))
-    suspicious: npt.NDArray[np.bool_] = _suspicion()(codes[rare]) == _SUSPECT
-    return rare[suspicious]
+    kinds = _suspicion()(codes[rare])
+    ends = rare[kinds == _LINE_END]
+    broken = ends[codes[ends - 1] == ord("-")]
+    suspicious: _Places = rare[kinds == _SUSPECT]
+    return np.union1d(suspicious, broken) if len(broken) else suspicious
 
 
 @functools.cache
 def _suspicion() -> CharacterTable:
-    return CharacterTable(lambda c: _SUSPECT if may_change(c) else _KEPT, np.uint8)
+    return CharacterTable(
+        lambda c: _LINE_END if c in LINE_ENDS else _SUSPECT if may_change(c) else _KEPT, np.uint8
+    )
 
 
 def _normalised(text: str, places: _Places) -> Normalised | None:
@@ -153,7 +187,7 @@ def _normalised(text: str, places: _Places) -> Normalised | None:
     parts: list[str] = []
     starts: list[_Places] = []
     ends: list[_Places] = []
-    kinds: set[str] = set()
+    unusual: set[str] = set()
     after = 0
     for begin, end in _runs(text, places.tolist()):
         run = _normalised_run(text[begin:end])
@@ -162,7 +196,7 @@ def _normalised(text: str, places: _Places) -> Normalised | None:
             between = np.arange(after, begin)
             starts += [between, begin + run.starts]
             ends += [between + 1, begin + run.ends]
-            kinds |= run.kinds
+            unusual |= run.unusual
             after = end
     if not parts:
         return None
@@ -171,20 +205,19 @@ def _normalised(text: str, places: _Places) -> Normalised | None:
         "".join([*parts, text[after:]]),
         np.concatenate([*starts, rest]),
         np.concatenate([*ends, rest + 1]),
-        frozenset(kinds),
+        frozenset(unusual),
     )
 
 
 def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the half-open offsets of the runs without usual white space that contain places."""
+    """Yield the half-open offsets of the runs that contain places."""
     end = 0
     for place in places:
-        if place >= end:
+        # The line end after a text is none of its characters.
+        if place >= end and (run := _RUN.match(text, place)):
             begin = place
-            while begin > end and _RUN.match(text[begin - 1]):
+            while begin > end and _RUN.match(text, begin - 1, begin):
                 begin -= 1
-            run = _RUN.match(text, place)
-            assert run is not None
             end = run.end()
             yield begin, end
 
@@ -192,59 +225,70 @@ def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
 @functools.lru_cache(maxsize=1 << 15)  # words repeat
 def _normalised_run(text: str) -> Normalised | None:
     """Normalise a run of characters; return None if it stays unchanged."""
-    places = [place for place, character in enumerate(text) if not is_hidden(character)]
+    hyphens = {match.start() for match in _SHOWN_HYPHEN.finditer(text)}
+    places = [place for place, one in enumerate(text) if place in hyphens or not is_hidden(one)]
     # Single replacements come before replacements that depend on neighbours.
     plain_or_same = [(reading(text[place]), text[place]) for place in places]
     visible = "".join([plain if len(plain) == 1 else same for plain, same in plain_or_same])
     visible = _RAISED.sub(lambda match: match.group().translate(RAISED), visible)
-    cells: list[str] = []  # what is read from one place
-    starts: list[int] = []
-    ends: list[int] = []
+    cells: list[_Cell] = []
     for place, character in zip(places, visible, strict=True):
-        if is_mark(character) and cells and cells[-1][-1].isalnum():
-            composed = unicodedata.normalize("NFC", cells[-1] + character)
-            if len(composed) == len(cells[-1]):
-                cells[-1] = composed
-            ends[-1] = place + 1
-            continue
-        cells.append(reading(character))
-        starts.append(place)
-        ends.append(place + 1)
+        if is_mark(character) and cells and cells[-1][0][-1].isalnum():
+            before, start, _ = cells[-1]
+            composed = unicodedata.normalize("NFC", before + character)
+            kept = composed if len(composed) == len(before) else before
+            cells[-1] = (kept, start, place + 1)
+        else:
+            cells.append((reading(character) or character, place, place + 1))
+    ends = "".join([cell[-1] for cell, _, _ in cells])
+    broken = [place for match in _BROKEN.finditer(ends) for place in range(*match.span())]
+    left_out = {place for place in broken if not ends[place].isalnum()}
+    unusual = {one for one in text if may_change(one)} | ({"-"} if left_out else set())
+    left_out |= {place for place, (cell, _, _) in enumerate(cells) if cell in SOFT_HYPHENS}
+    cells = [cell for place, cell in enumerate(cells) if place not in left_out]
     for number in reversed(range(len(cells) - 1)):
-        if cells[number] in _HALF_GEMINATES and cells[number + 1][0] in "lL":
-            cells[number] = _HALF_GEMINATES[cells[number]]
-    plain = "".join(cells)
+        cell, start, end = cells[number]
+        if cell in _HALF_GEMINATES and cells[number + 1][0][0] in "lL":
+            cells[number] = (_HALF_GEMINATES[cell], start, end)
+    plain = "".join([cell for cell, _, _ in cells])
     if plain == text:
         return None
-    lengths = np.array([len(cell) for cell in cells], np.int64)
-    kinds = frozenset(kind_of(character) for character in text if may_change(character))
-    begins, finishes = np.array(starts, np.int64), np.array(ends, np.int64)
-    return Normalised(plain, np.repeat(begins, lengths), np.repeat(finishes, lengths), kinds)
+    lengths = [len(cell) for cell, _, _ in cells]
+    begins, finishes = (np.array([cell[side] for cell in cells], np.int64) for side in (1, 2))
+    return Normalised(
+        plain, np.repeat(begins, lengths), np.repeat(finishes, lengths), frozenset(unusual)
+    )
 
 
 @dataclass(slots=True)
 class UnusualCharacters:
-    """Counts of the notes with each kind of character that is not read as itself.
+    """Counts of the notes with characters that are not read as themselves.
 
     Attributes
     ----------
     notes : int
         The number of notes so far.
-    counts : Counter of str
+    kinds : Counter of str
         The number of notes with characters of each kind.
+    hidden : set of str
+        The characters without a glyph.
     """
 
     notes: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    hidden: set[str] = field(default_factory=set)
 
     def add(self, texts: Sequence[str]) -> None:
         """Count the texts of notes; a byte-order mark at the beginning of a text is usual."""
         self.notes += len(texts)
         for normalised in normalise_all([text.removeprefix("\ufeff") for text in texts]).values():
-            self.counts.update(normalised.kinds)
+            self.kinds.update({kind_of(character) for character in normalised.unusual})
+            self.hidden.update(filter(is_hidden, normalised.unusual))
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of a report, the most frequent kind first; none for usual text."""
         notes = f"of {self.notes:,} {'note' if self.notes == 1 else 'notes'}"
-        for kind, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0])):
-            yield f"{kind} in {count:,} {notes}"
+        for kind, count in sorted(self.kinds.items(), key=lambda item: (-item[1], item[0])):
+            names = sorted(f"U+{ord(one):04X}" for one in self.hidden if kind_of(one) == kind)
+            named = f"{kind} ({', '.join(names)})" if names else kind
+            yield f"{named} in {count:,} {notes}"

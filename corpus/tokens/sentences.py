@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from corpus.tokens.characters import LINE_ENDS
 from corpus.tokens.normalisation import Normalised, normalise
 
-_LINE = re.compile(r"[^\r\n]+")
+_LINE = re.compile(f"[^{LINE_ENDS}]+")
 # A sentence ends at a mark that is followed by white space and a possible beginning of a sentence.
 # Possessive quantifiers avoid quadratic time on long runs of dots.
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'»”)\]]*+\s++(?=[¿¡\"'«“(\[]*+[A-ZÀ-ÖØ-Þ0-9])")

@@ -132,7 +132,7 @@ def test_tag_names_unusual_characters(finished: Path, tmp_path: Path, command: C
         done = command("tag", finished, tmp_path / f"{name}.jsonl", tmp_path / f"{name}-out.jsonl")
         assert done.code == 0
         expected = [
-            "invisible characters in 2 of 3 notes",
+            "invisible characters (U+00AD) in 2 of 3 notes",
             "unusual forms of letters, digits and signs in 1 of 3 notes",
         ]
         named = [line for line in expected if line in done.err]

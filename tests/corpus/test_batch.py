@@ -250,7 +250,7 @@ def test_a_widened_span_leaves_nothing_uncovered(drawn: list[tuple[str, list[int
         assert covered == touched
         assert {span.start for span in kept} <= set(map(itemgetter(0), offsets))
         assert {span.end for span in kept} <= set(map(itemgetter(1), offsets))
-    given_spans = {(document.id, span) for document in corpus for span in document.spans}
+    given_spans = {(document.id, span) for document in corpus for span in document.visible_spans}
     found_spans = {
         (document.id, span) for document in batch.to_documents() for span in document.spans
     }

@@ -30,7 +30,7 @@ from corpus.formats.conll.schemes import (
     parsed_tag,
 )
 from corpus.formats.conll.writing import write
-from corpus.formats.files import lines_of
+from corpus.formats.files import ON_ONE_LINE, lines_of
 from corpus.formats.records import Unreadable, checked_line, parsed_records
 from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
 
@@ -278,10 +278,11 @@ def _placed(tokens: list[str], comments: dict[str, str]) -> tuple[str, list[tupl
             (start, start + len(token)) for token, start in zip(tokens, starts, strict=False)
         ]
         return " ".join(tokens), offsets
+    tokens = [token.translate(ON_ONE_LINE) for token in tokens]
     for text in (_value(comments["text"]), comments["text"]):  # whose quotation marks may be text
-        given = comments.get("offsets")
-        offsets = _located(text, tokens) if given is None else _given(given)
-        if [text[start:end] for start, end in offsets] == tokens and _ascending(offsets):
+        line, given = text.translate(ON_ONE_LINE), comments.get("offsets")
+        offsets = _located(line, tokens) if given is None else _given(given)
+        if [line[start:end] for start, end in offsets] == tokens and _ascending(offsets):
             return text, offsets
     raise Unreadable(BAD_TEXT, "the tokens are not in # text in their order, or not at # offsets")
 

@@ -13,12 +13,14 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, shown
 from corpus.formats.batches import parts_of
-from corpus.formats.files import new_text_file, readable
+from corpus.formats.files import ON_ONE_LINE, new_text_file, readable
 from corpus.formats.rows import Row, Rows, WriteReport
 from corpus.formats.sources import Columns
 from corpus.tags import MISALIGNED
+from corpus.tokens.characters import LINE_ENDS
 
 _LABEL = re.compile(r"\S+")
+_LINE_ENDS = frozenset(LINE_ENDS)
 
 
 def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
@@ -82,9 +84,9 @@ def _lines(document: Document, batch: Batch, index: int) -> Iterator[bytes]:
         yield f"# offsets = {offsets}\n".encode()
     before = 0
     for start, end, tag in zip(starts, ends, tags, strict=True):
-        if before and "\n" in text[before:start] and not tag.startswith("I-"):
+        if before and not _LINE_ENDS.isdisjoint(text[before:start]) and not tag.startswith("I-"):
             yield b"\n"
-        yield f"{text[start:end]}\t{tag}\n".encode()
+        yield f"{text[start:end].translate(ON_ONE_LINE)}\t{tag}\n".encode()
         before = end
     yield b"\n"
 

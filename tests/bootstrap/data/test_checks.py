@@ -99,7 +99,7 @@ def test_names_the_unusual_characters_of_a_split(
     pool = {"a": ("Pere Pu\xadig", []), "b": ("P\xadere", []), "c": ("Ｐere", []), "d": ("Vic", [])}
     configuration = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
     expected = [
-        "unlabeled: invisible characters in 2 of 4 notes",
+        "unlabeled: invisible characters (U+00AD) in 2 of 4 notes",
         "unlabeled: unusual forms of letters, digits and signs in 1 of 4 notes",
     ]
     assert check(configuration)[1] == expected

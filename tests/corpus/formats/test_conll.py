@@ -245,6 +245,13 @@ def test_what_is_written(path: Path) -> None:
     assert documents(path) == [anna, Document("b", " ")]
 
 
+def test_a_word_that_a_line_end_breaks_is_on_one_line(path: Path) -> None:
+    note = Document("a", "Anna Gar-\n\tcía\x85ve", (Span(0, 14, "NAME"),))
+    write([note], path)
+    assert "Anna\tB-NAME\nGar-  cía\tI-NAME\n\nve\tO\n" in path.read_text()
+    assert documents(path) == [note]
+
+
 def test_spans_that_do_not_align_are_counted(path: Path) -> None:
     document = Document(
         "a", "Anna , 12", (Span(0, 2, "X"), Span(2, 4, "Y"), Span(4, 5, "Z"), Span(7, 9, "N"))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import Problems
+from corpus.evaluation import GoldBatch, score, score_batches
 from corpus.tokens import tokenize
-from corpus.tokens.characters import is_hidden, is_mark, reading
+from corpus.tokens.characters import is_hidden, is_mark, kind_of, reading
 from corpus.tokens.expression import TOKEN
 from corpus.tokens.normalisation import (
     Normalised,
@@ -32,6 +33,7 @@ pieces = st.sampled_from(
         *("\xad", "\u200b", "\u200d", "\u2060", "\ufeff", "\u202e", "\ufe0f", "\u034f", "\u3164"),
         *("\u0301", "\u0303", "\u0336", "\u0308\u0301", "\u20dd", "ﬁ", "Ⅻ", "㎏", "ªº", "½", "™"),
         *("Ｊｕａｎ", "１２", "𝐉𝐮", "Ⓐ", "\x02", "\x1f", "\x80", "\x9f", "²", "⁶", "…", "ŀ", "Ŀ"),
+        *("-\n", "\xad\r\n ", "\u2010\x85", "\x02\u2028", "y", "VIH", "\f", "\v", "ŀ-\nl"),
         *("α", "κ", "μ", "Α", "ί", "а", "Р", "и", "й", "ё", "Ꭺ", "你", "א", "\u2011", "\u02bc"),
     ]
 )  # fmt: skip
@@ -80,6 +82,12 @@ def words_of(text: str) -> list[str]:
         ("1ª nº µg ½ m³ x™ … ℃ ⑴ ß ´", None),
         ("Анна α2a TNFα NFκB μg ΔT λόγος 你 א", None),  # letters of other scripts
         ("\ufeffA\xadna Pu\x1fig\x02\x80 Vi\x9fc\n", "Ana Puig Vic\n"),
+        # Words that a line end breaks, and other hyphens at line ends.
+        ("Ana Gar-\ncía\nPu\xad\r\nig", "Ana García\nPuig"),
+        ("Mar\u2010\n\n\t tí-\x85nez A\x1f\u2028na i\u200b-\u200b\f\u200bxe", "Martínez Ana ixe"),
+        ("Jose\u0301-\nfina Pedr-\ro Ｇａｒ-\vｃía", "Joséfina Pedro García"),
+        ("García-\nPérez VIH-\nno pre-\ny post -\nes 12-\na x--\na a - \nb c-", None),
+        ("Ana\xad\nPuig\x02\n", "Ana\nPuig\n"),
         ("", None),
     ],
 )  # fmt: skip
@@ -97,6 +105,10 @@ def test_what_is_read(text: str, plain: str | None) -> None:
 @example("α\u0301llb")
 @example("ŀ\xadŀl")
 @example("\u02bc⁶")
+@example("A-\na-\ny")
+@example("Aa-\u200b \n \u200ba")
+@example("a-\n\u3164a")
+@example("㎏-\na ǅ-\nǆ")
 def test_what_is_read_is_read_as_itself(text: str) -> None:
     once = normalised_text(text)
     assert normalised_text(once) == once
@@ -113,7 +125,8 @@ def test_every_character_is_read_from_its_own_part_of_the_text(text: str) -> Non
         assert one == other or one[1] <= other[0]
     assert all(0 <= start < end <= len(text) for start, end in offsets)
     inside = {place for start, end in offsets for place in range(start, end)}
-    assert all(is_hidden(text[place]) for place in set(range(len(text))) - inside)
+    outside = {text[place] for place in set(range(len(text))) - inside}
+    assert all(one in "-\u2010\u2011" or one.isspace() or is_hidden(one) for one in outside)
 
 
 @given(texts)
@@ -154,7 +167,7 @@ def test_texts_are_read_alike_beside_others(corpus: list[str]) -> None:
         alone, beside = normalise(text), together.get(number)
         assert (alone is None) == (beside is None)
         if alone and beside:
-            assert (alone.text, alone.kinds) == (beside.text, beside.kinds)
+            assert (alone.text, alone.unusual) == (beside.text, beside.unusual)
             assert alone.starts.tolist() == beside.starts.tolist()
             assert alone.ends.tolist() == beside.ends.tolist()
 
@@ -166,16 +179,20 @@ def test_decomposed_text_has_the_words_of_composed_text(text: str) -> None:
     if decomposed != text:
         actual = normalise(decomposed)
         assert actual is not None
-        assert actual.kinds == {"decomposed accents and other combining marks"}
+        assert set(map(kind_of, actual.unusual)) == {"decomposed accents and other combining marks"}
 
 
-def test_spans_cover_the_invisible_characters_inside_words() -> None:
-    text = "Vist per A\xadn\u200bna P\ufeffuig\u200b."
-    note = Document("1", text, (Span(9, 21, "PERSON"),))
+@pytest.mark.parametrize("span", [(9, 21), (8, 22), (9, 22)])
+def test_spans_cover_the_invisible_characters_inside_words(span: tuple[int, int]) -> None:
+    text = "Vist per\x1fA\xadn\u200bna P\ufeffuig\u200b."
+    note = Document("1", text, (Span(*span, "PERSON"),))
     problems = Problems()
     batch = make_batch([note], labelled=True, problems=problems)
     assert not problems.counts
-    assert batch.spans() == [list(note.spans)]
+    assert batch.spans() == [[Span(9, 21, "PERSON")]]
+    assert score([note], batch.to_documents()).counts().f1 == 1
+    gold = GoldBatch.from_documents([note], batch)
+    assert score_batches(gold, batch).counts().f1 == 1
     assert text[9:21] == "A\xadn\u200bna P\ufeffuig"
     assert set(batch.vocabulary) == {"Vist", "per", "Anna", "Puig", "."}
 
@@ -196,7 +213,20 @@ def test_no_character_is_read_as_more_than_one_token_or_as_a_gap() -> None:
 
 @pytest.mark.slow
 def test_a_long_run_of_characters_takes_linear_time() -> None:
-    for piece in ("\xad", "a\xad", "e\u0301", "ﬁ", "а", "Rо", "⁶", "α", "\u0301", "\xa0"):
+    for piece in (
+        "\xad",
+        "a\xad",
+        "e\u0301",
+        "ﬁ",
+        "а",
+        "Rо",
+        "⁶",
+        "α",
+        "\u0301",
+        "\xa0",
+        "a-\n",
+        "A-\n",
+    ):
         text = piece * (300_000 // len(piece))
         assert len(normalised_text(text)) <= 2 * len(text)
 
@@ -204,8 +234,9 @@ def test_a_long_run_of_characters_takes_linear_time() -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("A\xadn\u200ba\ufe0f", "invisible characters"),
-        ("A\x02na", "control characters"),
+        ("A\xadn\u200ba\ufe0f", "invisible characters (U+00AD, U+200B, U+FE0F)"),
+        ("A\x80n\x02a\x02", "control characters (U+0002, U+0080)"),
+        ("Gar-\ncía", "words that a hyphen breaks at the end of a line"),
         ("Ａ𝐧ⓐﬁ⁶ſ\u2011", "unusual forms of letters, digits and signs"),
         ("Ana\xa0P", "no-break and other unusual spaces"),
         ("Jose\u0301", "decomposed accents and other combining marks"),

@@ -19,6 +19,7 @@ from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
 PIECES = [
     *("Ana", "Fecha", "de", "NHC", "12", "10:30", "MÉDICO", "Me\u0301dico", "año", "👩"),
     *(":", ": ", " : ", "::", " ", "\t", "\n", "\r", "\r\n", "\u2028", "\x0b", "\0", "\ufeff", "."),
+    *("-\n", "\x85", "\f", "\u2029", "\x1e", "è", "ho"),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=14).map("".join)
 thorough = settings(max_examples=60, deadline=None)
@@ -46,19 +47,16 @@ Token = tuple[int, str]  # its line, and the word, composed
 
 
 def tokens_of(batch: Batch) -> list[list[Token]]:
-    """Return the tokens of each document with the number of line breaks before them."""
+    """Return the tokens of each document with the number of line ends in the gaps before them."""
     result = []
     for row, text in enumerate(batch.texts.to_pylist()):
-        tokens = range(int(batch.document_offsets[row]), int(batch.document_offsets[row + 1]))
-        result.append(
-            [
-                (
-                    len(re.findall(r"[\r\n]", text[: batch.starts[token]])),
-                    unicodedata.normalize("NFC", batch.vocabulary[batch.word_ids[token]]),
-                )
-                for token in tokens
-            ]
-        )
+        tokens, line, end = [], 0, 0
+        for token in range(*batch.document_offsets[row : row + 2].tolist()):
+            line += len(re.findall("[\n-\r\x85\u2028\u2029]", text[end : batch.starts[token]]))
+            end = batch.ends[token]
+            word = batch.vocabulary[batch.word_ids[token]]
+            tokens.append((line, unicodedata.normalize("NFC", word)))
+        result.append(tokens)
     return result
 
 
