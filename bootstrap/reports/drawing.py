@@ -189,7 +189,9 @@ class _Drawing:
                 legend.set_bbox_to_anchor((0, 1 - 0.25 * bool(title) / height))
             if title:
                 shown = _literal(title, 2 * _LONG_NAME)
-                canvas.suptitle(shown, x=0.02, y=1, ha="left", va="top", fontweight="bold")
+                canvas.suptitle(
+                    shown, x=0.02, y=1 - 0.05 / height, ha="left", va="top", fontweight="bold"
+                )
             # Without dates, so that equal figures are equal files.
             metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format, {})
             canvas.savefig(file, format=format, dpi=200, metadata=metadata)

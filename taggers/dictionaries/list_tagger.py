@@ -31,6 +31,7 @@ from taggers.dictionaries.place_grammar import (
     STREET,
     SURNAME,
     TOWN,
+    WORD,
     CueWords,
     SymbolLines,
     among,
@@ -85,7 +86,7 @@ class ListModel:
         ):  # fmt: skip
             people[where & ~among(symbols, "Tt")] = ord(symbol)
         unlisted = among(symbols, "L")
-        towns[~among(symbols, CAPITALIZED)] = OUTSIDE
+        towns[~among(symbols, CAPITALIZED + WORD)] = OUTSIDE
         shouted = common & (cases == CASES.index("upper"))
         town = towns != OUTSIDE
         likely = town & (odds > 0)
