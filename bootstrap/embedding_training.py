@@ -20,7 +20,7 @@ from bootstrap.execution.processes import in_processes
 from corpus.corpora import is_synthetic
 from corpus.counts import WordCounter, WordCounts, in_pieces
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.formats import find_files
 from corpus.storage.arrays import write_array
 from corpus.storage.atomic import (
@@ -145,7 +145,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
         try:
             stack.enter_context(folder_lock(folder))
         except BlockingIOError:
-            raise InputError(f"{shown(folder)}: another process works on it") from None
+            raise InputError(f"{folder}: another process works on it") from None
         remove_partial(folder)
         yield
 
@@ -170,8 +170,7 @@ def is_trained(
         return False
     if not resume:
         raise InputError(
-            f"{shown(path)} exists already; continue with --resume, remove it, or name another "
-            "folder"
+            f"{path} exists already; continue with --resume, remove it, or name another folder"
         )
     from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
 
@@ -180,7 +179,7 @@ def is_trained(
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
             raise InputError(
-                f"{shown(path)} was created with another value of {name}; remove it, or name "
+                f"{path} was created with another value of {name}; remove it, or name "
                 "another folder"
             )
     return True

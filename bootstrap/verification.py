@@ -7,7 +7,7 @@ from pathlib import Path
 from bootstrap.advice.advice import read_advice
 from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.runs.folder import Run
-from corpus.errors import InputError, shown, unreadable
+from corpus.errors import InputError, unreadable
 from corpus.storage import tables
 from taggers.embeddings.embedding_files import embedding_folders
 from taggers.model_folder import DESCRIPTION, verify_model
@@ -39,7 +39,7 @@ def verify(path: Path) -> int:
     if path.is_file():
         return _verify_table(path)
     raise InputError(
-        f"{shown(path)} has no digests to compare; expected a run, an experiment, a model, "
+        f"{path} has no digests to compare; expected a run, an experiment, a model, "
         "embeddings, a gazetteer or word counts"
     )
 
@@ -82,9 +82,9 @@ def _verify_table(path: Path) -> int:
         if tables.has_digest(path):
             return 1
     except tables.ChangedTableError as error:
-        raise InputError(f"{shown(path)} is damaged: {error}") from None
+        raise InputError(f"{path} is damaged: {error}") from None
     except (OSError, ValueError) as error:  # Arrow's errors are among them
         raise unreadable(path, error) or InputError(
-            f"{shown(path)} is not a Parquet file, or is damaged"
+            f"{path} is not a Parquet file, or is damaged"
         ) from None
-    raise InputError(f"{shown(path)} has no digest: another program wrote it")
+    raise InputError(f"{path} has no digest: another program wrote it")

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.patients import PatientSets, patient_key
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
@@ -123,9 +123,8 @@ class WordCounts:
         )
         if not (right and 0 <= self.total < 2**62):
             raise InputError(
-                f"{shown(path)} is damaged: expected that each word occurs in 1 to "
-                f"{shown(self.total)} documents, at least once in each; count again by bootstrap "
-                "count"
+                f"{path} is damaged: expected that each word occurs in one or more of its "
+                "documents, at least once in each; count again by bootstrap count"
             )
 
 

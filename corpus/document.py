@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus.arguments import elements_of, require_text
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.tokens.characters import is_hidden
 
 
@@ -45,7 +45,7 @@ class Span:
             object.__setattr__(self, name, int(offset))
 
     def __str__(self) -> str:
-        return f"{self.start}-{self.end} ({shown(self.label)})"
+        return f"{self.start}-{self.end} ({quoted(self.label)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,13 @@ class Document:
         for span in spans:
             if not 0 <= span.start < span.end <= len(self.text):
                 raise DocumentError(
-                    f"document {shown(self.id)}: span {span} is empty or lies outside the "
+                    f"document {quoted(self.id)}: span {span} is empty or lies outside the "
                     f"text of {len(self.text)} characters"
                 )
             if not span.label:
                 raise DocumentError(
-                    f"document {shown(self.id)}: span {span.start}-{span.end} has no label"
+                    f"document {quoted(self.id)}: span {span.start}-{span.end} has no label"
                 )
         for left, right in pairwise(spans):
             if right.start < left.end:
-                raise DocumentError(f"document {shown(self.id)}: spans {left} and {right} overlap")
+                raise DocumentError(f"document {quoted(self.id)}: spans {left} and {right} overlap")

@@ -1,4 +1,4 @@
-"""Errors that the user can correct, problems of a corpus, and the format of names in messages.
+"""Errors that the user can correct, problems of a corpus, and what messages may quote.
 
 A problem is input that cannot be used unchanged. It is counted and reported, or stops the program.
 """
@@ -7,34 +7,60 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
+
+#: The maximum number of characters of a line that reaches a terminal or a log.
+LONGEST_MESSAGE = 2000
+#: The characters of its end that a longer line keeps: what was expected and how to correct it.
+_TAIL = 600
+
+#: What a message may quote: at most 60 letters, digits and other characters of ids.
+_QUOTABLE = re.compile(r"[\w.\-/:#]{1,60}")
 
 
 class InputError(Exception):
     """An error in the input of the program: a file, an option or an argument.
 
     The message is one line that states what was found, where (file, line, document id or
-    offset, never the text of a note), what was expected and how to correct it. The command line
-    prints it without a traceback and exits with status 2.
+    offset, nothing else that a file contains), what was expected and how to correct it. The command
+    line prints it without a traceback and exits with status 2.
     """
 
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
-#: The number of characters kept at the beginning and at the end of a longer name.
-HEAD, TAIL = 200, 60
 
+def quoted(name: str, otherwise: str | None = None) -> str:
+    """Return the id of a document or the class of an annotation if a message may quote it.
 
-def shown(name: object) -> str:
-    """Format a name (file, id, label) for a one-line message.
+    Nothing else that a file contains may be quoted. An id or a class with other characters than
+    those of names may be text of a note in the wrong column.
 
-    Non-printable characters are escaped, and the middle of a very long name is omitted.
+    Parameters
+    ----------
+    name : str
+        The id or the class.
+    otherwise : str, optional
+        What takes its place, such as the number of its row; by default its number of characters.
+
+    Examples
+    --------
+    >>> quoted("NOMBRE_SUJETO"), quoted("Ana Puig, 52 años")
+    ('NOMBRE_SUJETO', '<17 characters>')
     """
-    text = str(name)
-    if len(text) > HEAD + TAIL:
-        text = f"{text[:HEAD]}...{text[-TAIL:]}"
-    return escaped(text)
+    if _QUOTABLE.fullmatch(name):
+        return name
+    return f"<{len(name)} characters>" if otherwise is None else otherwise
+
+
+def one_line(text: str, most: int = LONGEST_MESSAGE) -> str:
+    """Escape a text as `escaped` does, and omit the middle of a very long one."""
+    line = escaped(text)
+    return line if len(line) <= most else f"{line[: most - _TAIL - 3]}...{line[-_TAIL:]}"
 
 
 def escaped(text: str, *, kept: str = "") -> str:
@@ -80,7 +106,7 @@ def unreadable(path: object, error: BaseException) -> InputError | None:
     if not isinstance(error, OSError) or error.errno in _WRONG_FILE:
         return None
     reason = os.strerror(error.errno)
-    return InputError(f"{shown(error.filename or path)} cannot be read: {reason}")
+    return InputError(f"{error.filename or path} cannot be read: {reason}")
 
 
 #: The number of problems of each kind that a report lists; all of them are counted.
@@ -110,7 +136,7 @@ class Problem:
     detail: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.kind}: {self.detail}"
+        return one_line(f"{self.where}: {self.kind}: {self.detail}")
 
 
 @dataclass(slots=True)
@@ -135,8 +161,8 @@ class Problems:
         The number of problems that `conflicts` and `invalid` apply to, respectively.
     named : dict of str to list of Problem
         The first problems of each kind, at most `NAMED_PER_KIND`.
-    unused : Counter of str
-        The number of records with each column or key that is not used.
+    unused : set of str
+        The columns and keys that are not used; messages tell their number.
     """
 
     conflicts: Literal["stop", "longest"] = "stop"
@@ -146,7 +172,7 @@ class Problems:
     conflicting: int = 0
     rejected: int = 0
     named: dict[str, list[Problem]] = field(default_factory=dict)
-    unused: Counter[str] = field(default_factory=Counter)
+    unused: set[str] = field(default_factory=set)
 
     def conflict(self, problem: Problem) -> None:
         """Record a conflict between annotations.
@@ -192,6 +218,6 @@ class Problems:
         for kind, count in sorted(self.counts.items()):
             yield f"{kind}: {count}"
             named = self.named.get(kind, [])
-            yield from (f"  {problem.where}: {problem.detail}" for problem in named)
+            yield from (one_line(f"  {problem.where}: {problem.detail}") for problem in named)
             if named and count > len(named):
                 yield f"  and {count - len(named)} more"

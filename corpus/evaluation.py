@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.document import Document, Span
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.ragged import owners_of
 from corpus.scores import MEASURES, ConfusionCounts, Scores
 from corpus.tags import classes_of, find_entities, touched_tokens
@@ -81,11 +81,11 @@ _Pair = tuple[str, tuple[Span, ...], tuple[Span, ...]]
 
 def _by_id(documents: Iterable[Document], side: str) -> dict[str, Document]:
     by_id: dict[str, Document] = {}
-    for document in documents:
+    for number, document in enumerate(documents, start=1):
         if document.id in by_id:
+            name = quoted(document.id, f"number {number}")
             raise InputError(
-                f"document {shown(document.id)} occurs twice in the {side} documents; "
-                "ids must be unique"
+                f"document {name} occurs twice in the {side} documents; ids must be unique"
             )
         by_id[document.id] = document
     return by_id
@@ -94,7 +94,7 @@ def _by_id(documents: Iterable[Document], side: str) -> dict[str, Document]:
 def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
     if gold is not None and predicted is not None and gold.text != predicted.text:
         raise InputError(
-            f"document {shown(gold.id)} has different texts in the gold corpus ({len(gold.text)} "
+            f"document {quoted(gold.id)} has different texts in the gold corpus ({len(gold.text)} "
             f"characters) and in the predicted corpus ({len(predicted.text)}): their offsets "
             "cannot be compared"
         )

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.document import Document
-from corpus.errors import Problem, Problems, shown
+from corpus.errors import Problem, Problems, quoted
 from corpus.ragged import owners_of, ranges_of
 from corpus.tokens import Tokens
 
@@ -225,6 +225,6 @@ def align_spans(
     for position in np.flatnonzero(~aligned).tolist():
         row, span = spans[position]
         outcome = "widened to whole tokens" if kept[position] else "dropped: no token of its own"
-        where = f"document {shown(documents[row].id)}"
+        where = f"document {quoted(documents[row].id)}"
         problems.note(Problem(MISALIGNED, where, f"{span}, {outcome}"))
     return TokenSpans(first[kept], last[kept], kinds[kept])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.document import Document, Span
-from corpus.errors import Problem, Problems, shown
+from corpus.errors import Problem, Problems, quoted
 from corpus.ragged import owners_of
 from corpus.tokens.characters import LINE_ENDS
 from corpus.tokens.sentences import lines, sentences
@@ -110,7 +110,7 @@ def _cut_spans(
             problems.note(
                 Problem(
                     f"annotations that cross the border of a {unit}",
-                    f"document {shown(document.id)}",
+                    f"document {quoted(document.id)}",
                     f"{span}, cut at the border",
                 )
             )

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.kernels.hash_index import HashIndex, Positions
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.ragged import owners_of
@@ -70,8 +70,8 @@ class Frequencies:
         for name in classes:
             if name not in available:
                 raise InputError(
-                    f"there is no class {shown(name)} in the gazetteer; it has "
-                    f"{', '.join(available)}"
+                    f"there is no class {name} in the gazetteer; it has "
+                    f"{', '.join(map(quoted, available))}"
                 )
         names = tuple(classes) or tuple(available)
         index = {name: number for number, name in enumerate(names)}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.ragged import number_used
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import read_columns, table_errors_of, write_table
@@ -129,7 +129,7 @@ class Gazetteer:
             If the file does not exist, is damaged or is not a gazetteer.
         """
         if not path.exists():
-            raise InputError(f"{shown(path)} does not exist; expected a gazetteer")
+            raise InputError(f"{path} does not exist; expected a gazetteer")
         expected = "a gazetteer; bootstrap gazetteer import creates one from a CSV or TSV file"
         with table_errors_of(path, expected, "import it again"):
             table = read_columns(path, COLUMNS)
@@ -142,12 +142,12 @@ class Gazetteer:
 def _check_counts(counts: npt.NDArray[np.int64], path: Path) -> None:
     """Raise an `InputError` if there is no count, or a negative one, or their sum is too large."""
     if not len(counts):
-        raise InputError(f"{shown(path)} has no terms; expected at least one")
+        raise InputError(f"{path} has no terms; expected at least one")
     if counts.min() < 0:
         row = int(np.flatnonzero(counts < 0)[0]) + 1
-        raise InputError(f"{shown(path)}, row {row:,}: the count is negative; expected 0 or more")
+        raise InputError(f"{path}, row {row:,}: the count is negative; expected 0 or more")
     if counts.sum(dtype=np.float64) >= 2.0**62:
-        raise InputError(f"{shown(path)}: the sum of its counts is 2 ** 62 or more, the limit")
+        raise InputError(f"{path}: the sum of its counts is 2 ** 62 or more, the limit")
 
 
 def _sum_counts(table: pa.Table) -> pa.Table:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown, unreadable
+from corpus.errors import InputError, unreadable
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
 from corpus.storage.fields import Fields
@@ -39,7 +39,7 @@ def read_fields(folder: Path) -> Fields:
         If the folder holds no model, or exceeds its budget.
     """
     path = folder / DESCRIPTION
-    what = f"{shown(folder)} is not the folder of a model"
+    what = f"{folder} is not the folder of a model"
     try:
         if not path.is_file():
             raise InputError(f"it has no {DESCRIPTION}")
@@ -126,8 +126,8 @@ def read_file_of_model(folder: Path, name: str) -> bytes | None:
         return manifest.content(name)
     if (folder / name).exists():
         raise InputError(
-            f"{shown(folder / name)} is not one of the files that {DESCRIPTION} names: it was "
-            "added since the model was saved; remove it"
+            f"{folder / name} is not one of the files that {DESCRIPTION} names: it was added since "
+            "the model was saved; remove it"
         )
     return None
 
@@ -163,19 +163,15 @@ class ModelFiles:
         self._folder = folder
         self.fields = read_fields(folder)
         if self.fields.text("kind") != kind:
-            raise InputError(
-                f"{shown(folder)} holds a model of kind {shown(self.fields.text('kind'))}; "
-                f'expected "{kind}"'
-            )
+            raise InputError(f'{folder} holds a model of another kind; expected "{kind}"')
         if "format" not in self.fields:
             raise InputError(
-                f"{shown(folder)} is not the folder of a model: {DESCRIPTION} lacks the key "
-                '"format"'
+                f'{folder} is not the folder of a model: {DESCRIPTION} lacks the key "format"'
             )
-        if (version := self.fields.value("format")) != model_format:
+        if self.fields.value("format") != model_format:
             raise InputError(
-                f"{shown(folder)} holds a model of format {shown(version)}; this version reads "
-                f"format {model_format}: train it again"
+                f"{folder} holds a model of another format; this version reads format "
+                f"{model_format}: train it again"
             )
         self.fields.fields("files")  # without it, a manifest only protects itself
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
@@ -215,7 +211,7 @@ class ModelFiles:
         hashes = self.array(name, Expected("uint64", (number,)), mapped=mapped)
         if is_crowded(hashes):
             raise InputError(
-                f"{shown(self._folder / name)}.npy has values that are no hashes of words: too "
+                f"{self._folder / name}.npy has values that are no hashes of words: too "
                 "many end alike"
             )
         return hashes
@@ -240,8 +236,8 @@ class ModelFiles:
         """Return the result of training; None if the model has none."""
         try:
             return msgspec.convert(self.fields.value("training"), Training | None)
-        except msgspec.ValidationError as error:
-            raise self.fields.error("training", f"the result of training ({error})") from None
+        except msgspec.ValidationError:
+            raise self.fields.error("training", "the result of training") from None
 
 
 def verify_model(folder: Path) -> int:
@@ -268,13 +264,17 @@ def errors_of_model(folder: Path, kind: str) -> Iterator[None]:
     """Convert errors that a damaged or hostile model causes to an `InputError`."""
     try:
         yield
-    except (OSError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+    except (
+        OSError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:  # whose message may quote the model
         raise unreadable(folder, error) or InputError(
-            f'{shown(folder)} is not the folder of a model of kind "{kind}": {shown(error)}'
-        ) from error
-    except AttributeError as error:
-        raise InputError(
-            f'{shown(folder)} is not the folder of a model of kind "{kind}"'
+            f'{folder} is not the folder of a model of kind "{kind}"'
         ) from error
 
 

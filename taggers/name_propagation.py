@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import NO_VALUE, Batch
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.patients import number_patients
 from corpus.ragged import owners_of, ranges_of
 from corpus.tags import TokenSpans, classes_of, find_entities
@@ -99,7 +99,7 @@ def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
     for name in classes:
         if name not in known:
             raise InputError(
-                f"the model does not tag {shown(name)}; it tags {', '.join(map(shown, known))}"
+                f"the model does not tag {name}; it tags {', '.join(map(quoted, known))}"
             )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.fields import Fields
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class TaggerOptions:
         checked: dict[str, Any] = {}
         for key in values:
             if key not in known:
-                raise InputError(f'{values.place} has the unknown option "{shown(key)}"')
+                raise InputError(f"{values.place} has an option that its kind does not know")
             try:
                 value = checked_value(values.value(key), hints[key], known[key])
             except InputError as error:
@@ -153,8 +153,10 @@ class TaggerOptions:
             checked[key] = value
         try:
             return cls(**checked)
-        except InputError as error:
-            raise InputError(f"{values.place}: {error}") from None
+        except InputError:  # whose message may quote the model
+            raise InputError(
+                f"{values.place}: its options have values that cannot be combined, or are not valid"
+            ) from None
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -201,7 +203,7 @@ class TaggerOptions:
         for name, paths in self.files().items():
             for path in paths:
                 if not path.is_file():
-                    raise InputError(f"{name}: {shown(path)} is not there or is not a file")
+                    raise InputError(f"{name}: {path} is not there or is not a file")
         return ()
 
     def second_view(self) -> Self:

@@ -25,7 +25,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.base import Tagger
 from taggers.model_folder import read_fields
 from taggers.options import TaggerOptions
@@ -137,7 +137,7 @@ def find_kind(name: str, *, trust: Collection[str] = ()) -> Kind:
             return _plugin(name, f"{entry.module}:{entry.attr}")
     if not _PATH.fullmatch(name):
         raise InputError(
-            f'kind = "{shown(name)}" is unknown; known are {", ".join(known_kinds())}, and '
+            f'kind = "{name}" is unknown; known are {", ".join(known_kinds())}, and '
             "package.module:Class of another package"
         )
     if name not in trust:
@@ -191,7 +191,7 @@ def load_tagger(folder: Path, *, trust: Collection[str] = ()) -> Tagger:
     try:
         known = find_kind(kind, trust=trust)
     except InputError as error:
-        raise InputError(f"{shown(folder)} holds a model of another kind: {error}") from None
+        raise InputError(f"{folder} holds a model of another kind: {error}") from None
     tagger: Tagger = known.tagger_type().load(folder)
     return tagger
 

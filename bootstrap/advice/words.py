@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.data.representativeness import percent
-from corpus.errors import shown
+from corpus.errors import quoted
 from corpus.scores import ConfusionCounts
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
         number = row.counts.false_negatives
         entities = "1 missed entity" if number == 1 else f"{number:,} missed entities"
         yield (
-            f"{shown(row.name)}: {entities}, {percent(row.share)} of all that are missed "
+            f"{quoted(row.name)}: {entities}, {percent(row.share)} of all that are missed "
             f"(recall {row.counts.recall:.3f}, precision {row.counts.precision:.3f})"
         )
 
@@ -84,7 +84,7 @@ def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) ->
     yield from advice.warnings
     if advice.annotate:
         number = len(advice.annotate)
-        ids = ", ".join(map(shown, advice.annotate[:_SHOWN_IDS]))
+        ids = ", ".join(map(quoted, advice.annotate[:_SHOWN_IDS]))
         more = ", ..." if number > _SHOWN_IDS else ""
         where = f"{ids}{more} ({file})" if with_ids else f"those in {file.name}"
         yield (
@@ -95,11 +95,11 @@ def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) ->
         yield (
             f'try the builtin list {unused.list}, [tagger] {unused.option} = ["{unused.list}"]: it '
             f"contains {percent(unused.share)} of the {unused.missed:,} missed entities of "
-            f"{shown(unused.name)} and hardly any other words of the validation notes"
+            f"{quoted(unused.name)} and hardly any other words of the validation notes"
         )
     for row in advice.listed:
         yield (
-            f"import a gazetteer with more entities of {shown(row.name)}: those of the model "
+            f"import a gazetteer with more entities of {quoted(row.name)}: those of the model "
             f"contain {percent(row.share)} of them, with a recall of {row.listed:.3f}; that of "
             f"the others is {row.others:.3f}"
         )

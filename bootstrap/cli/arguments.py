@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from corpus.errors import escaped
+from corpus.errors import one_line
 from corpus.formats.table import FORMATS
 
 #: The parts of a note that a column or key may hold.
@@ -98,7 +98,7 @@ class CommandParser(argparse.ArgumentParser):
         return options, unknown
 
     def error(self, message: str) -> NoReturn:
-        super().error(escaped(message))
+        super().error(one_line(message))
 
     # Kinds of arguments
 

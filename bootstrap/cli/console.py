@@ -18,12 +18,11 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrap.cli.logs import log_lines, progress_enabled
-from corpus.errors import InputError, Problems, escaped, shown
+from corpus.errors import LONGEST_MESSAGE, InputError, Problems, escaped, one_line
 from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
 from corpus.tokens.normalisation import UnusualCharacters
 
-# Names may contain markup, which is printed literally. Files and pipes have unlimited lines.
-_WIDE = 10_000
+# Names may contain markup, which is printed literally.
 _INTERVAL = 0.05  # minimum number of seconds between updates of a progress bar
 _log = logging.getLogger(__name__)
 
@@ -47,14 +46,14 @@ output = SafeConsole(
     soft_wrap=True,
     markup=False,
     emoji=False,
-    width=None if sys.stdout.isatty() else _WIDE,
+    width=None if sys.stdout.isatty() else LONGEST_MESSAGE,
 )
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Write lines of text to standard output, each in one line."""
     for line in lines:
-        output.print(Text(escaped(line)))
+        output.print(Text(one_line(line)))
 
 
 def print_report(lines: Iterable[str], target: Path | str) -> None:
@@ -77,9 +76,9 @@ def figures_table(
     headed = any(titles)
     table = Table(box=None, header_style="bold", pad_edge=not headed, show_header=headed)
     for number, title in enumerate(titles):
-        table.add_column(escaped(title), justify="right" if number else "left", overflow="fold")
+        table.add_column(one_line(title), justify="right" if number else "left", overflow="fold")
     for row, style in zip(rows, styles, strict=False):
-        table.add_row(*map(escaped, row), style=style)
+        table.add_row(*map(one_line, row), style=style)
     return table
 
 
@@ -101,7 +100,7 @@ def write_file(path: Path, data: bytes) -> None:
     except WriteError:
         raise
     except OSError as error:
-        raise InputError(f"{shown(path)} cannot be written: {error.strerror}") from None
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def report_compiling() -> None:

@@ -30,7 +30,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance, f1_of
 from bootstrap.runs.outcome import decision_lines, gain_lines, lines_on_test
 from bootstrap.self_training.stopping import STOPPED, best_iteration
-from corpus.errors import escaped, shown
+from corpus.errors import one_line
 
 if TYPE_CHECKING:
     from bootstrap.reports.content import Report
@@ -128,7 +128,7 @@ def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
         "confident documents was within tolerance, so the nearest one was used.",
         f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
         f"{worst.confident:,} selected, {worst.deviation or 0:.1f} times the tolerance in "
-        f'"{shown(worst.worst)}".',
+        f'"{worst.worst}".',
         "With a lower select.confidence or a larger loop.batch, there are more documents to select "
         "from; select.proportions=false selects the most confident, whatever their proportions.",
     ]
@@ -191,7 +191,7 @@ class RunDisplay:
             table = short_table([metrics])
             cells = zip(table.columns, _shown_row(table, table.rows[0]), strict=True)
             line = "  ".join(f"{column.title} {cell}" for column, cell in cells)
-            self._console.print(Text(escaped(line)))
+            self._console.print(Text(one_line(line)))
 
     def _renderable(self) -> Group:
         table = rich_table(short_table(self._rows))
@@ -238,7 +238,7 @@ class ExperimentProgress:
     def report(self, name: str, stage: str, done: int, total: int) -> None:
         """Show the stage of a run."""
         if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(f"  {shown(name)}", amount="")
+            self._tasks[name] = self._bars.add_task(f"  {name}", amount="")
         amount = f"{stage}, {done:,} of {total:,}" if total else stage
         self._bars.update(self._tasks[name], completed=done, total=total or None, amount=amount)
 

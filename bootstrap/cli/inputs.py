@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from bootstrap.config.configuration import load_data
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems
 from corpus.formats import Columns
 
 
@@ -53,7 +53,7 @@ def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
     _, labels = load_data(options.labels)
     if labels is None:
         raise InputError(
-            f"{shown(options.labels)} has no [labels]; expected a configuration that maps labels"
+            f"{options.labels} has no [labels]; expected a configuration that maps labels"
         )
     return labels
 

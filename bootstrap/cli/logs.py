@@ -17,10 +17,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from corpus.errors import InputError, escaped, shown
+from corpus.errors import LONGEST_MESSAGE, InputError, one_line
 
 #: The loggers of the project's packages; other packages' messages might quote notes.
 _PACKAGES = ("bootstrap", "corpus", "gazetteers", "taggers")
+#: The maximum number of characters of a message in the log file, whose lines hold more.
+_MESSAGE = LONGEST_MESSAGE // 2
+#: The number of innermost calls that tell the place of an error.
+_FRAMES = 8
 #: Enabled for INFO if progress may be shown.
 _progress = logging.getLogger("bootstrap.progress")
 _events = logging.getLogger("bootstrap.events")
@@ -44,10 +48,13 @@ def configured_logging(command: str, level: int, file: Path | None) -> Iterator[
         for handler in handlers:
             logger.addHandler(handler)
     _progress.setLevel(level)
+    # Without any handler, Python would print warnings of other packages as they are.
+    logging.getLogger().addHandler(others := logging.NullHandler())
     try:
         yield
     finally:
         _progress.setLevel(logging.NOTSET)
+        logging.getLogger().removeHandler(others)
         for logger, old in zip(loggers, before, strict=True):
             logger.setLevel(old)
             for handler in handlers:
@@ -73,7 +80,7 @@ def log_failure(message: str, error: BaseException) -> None:
     Debug messages and the log file also contain the place of the error. They contain neither the
     message of the exception nor values of variables, which may quote a note.
     """
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = traceback.extract_tb(error.__traceback__, limit=-_FRAMES)
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
     logger = logging.getLogger("bootstrap")
     logger.error("%s", message, extra={"fields": {"error": type(error).__name__, "at": places}})
@@ -103,7 +110,7 @@ class _ErrorStream(logging.StreamHandler[TextIO]):
 
     def format(self, record: logging.LogRecord) -> str:
         prefix = "bootstrap: " if record.levelno >= logging.ERROR else ""
-        return escaped(prefix + record.getMessage())
+        return one_line(prefix + record.getMessage())
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Drop a message that cannot be written, such as to a closed stream."""
@@ -126,7 +133,7 @@ class _LogFile(logging.StreamHandler[TextIO]):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": one_line(record.getMessage(), _MESSAGE),
             "command": self._command,
         }
         fields = getattr(record, "fields", {})
@@ -135,7 +142,8 @@ class _LogFile(logging.StreamHandler[TextIO]):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Continue the command without a log, and report that once."""
         self._failed = True
-        sys.stderr.write(f"bootstrap: {shown(self._path)} cannot be written: logging has ended\n")
+        line = one_line(f"bootstrap: {self._path} cannot be written: logging has ended")
+        sys.stderr.write(f"{line}\n")
 
     def close(self) -> None:
         with suppress(OSError):  # reported when the message was written
@@ -150,4 +158,4 @@ def _opened(path: Path) -> TextIO:
             path.chmod(0o600)
         return os.fdopen(descriptor, "a", encoding="utf-8")
     except OSError as error:
-        raise InputError(f"log file {shown(path)} cannot be written: {error.strerror}") from None
+        raise InputError(f"log file {path} cannot be written: {error.strerror}") from None

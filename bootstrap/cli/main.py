@@ -24,7 +24,7 @@ from types import FrameType
 
 from bootstrap.cli.logs import configured_logging, log_event, log_failure
 from bootstrap.cli.parser import build_parser
-from corpus.errors import InputError, escaped
+from corpus.errors import InputError, one_line
 
 #: Exit codes: an error of the system or an internal error, and a user error.
 FAILURE, MISTAKE = 1, 2
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return _run(options, signals)
         except (InputError, OSError) as error:  # the log file cannot be opened, or --version shown
             message, code = _ending_of(error)
-            sys.stderr.write(f"bootstrap: {escaped(message)}\n")
+            sys.stderr.write(f"{one_line(f'bootstrap: {message}')}\n")
             return code
         except KeyboardInterrupt:
             message, code = signals.ending()
@@ -88,7 +88,7 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
         # A signal explains every later error, such as the error of a process that received it.
         was_ended = signals.first is not None or isinstance(error, KeyboardInterrupt)
         message, code = signals.ending() if was_ended else _ending_of(error)
-        log_failure(" ".join(message.splitlines()), error)
+        log_failure(message, error)
     log_event("command ended", code=code)
     return code
 

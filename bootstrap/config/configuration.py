@@ -34,7 +34,7 @@ from bootstrap.config.tagger_sections import (
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
 from bootstrap.selection.strategies import SelectOptions, strategy_kinds, uses_lists
 from corpus.corpora import is_synthetic
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.formats import find_files
 from corpus.storage.fields import parse_toml
 from taggers.augmentation import AugmentOptions
@@ -329,7 +329,7 @@ def read_tables(path: Path) -> dict[str, Any]:
         return parse_toml(path.read_bytes(), str(path))
     except (OSError, ValueError) as error:
         fault = getattr(error, "strerror", "no file can have this name")
-        raise ConfigurationError(f"{shown(path)}: {fault}; expected a configuration file") from None
+        raise ConfigurationError(f"{path}: {fault}; expected a configuration file") from None
     except InputError as error:
         raise ConfigurationError(str(error)) from None
 

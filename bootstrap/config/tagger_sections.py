@@ -10,7 +10,7 @@ from bootstrap.config.options import InitialModelSelection, LaterTaggerStart
 from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.config.presets import with_preset
 from bootstrap.config.validation import located, parse_section, table_of
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.tags import classes_of
 from taggers.ensemble.ensemble_options import Member, kind_of_member, member_fields, member_name
 from taggers.options import Capability, TaggerOptions
@@ -205,7 +205,7 @@ def _members(
         isinstance(table, Mapping) for table in tables
     ):
         raise ConfigurationError(
-            f"{origin}: [{section}] {name} = {shown(repr(tables))}: expected a list of tables, "
+            f"{origin}: [{section}] {name} = {tables!r}: expected a list of tables, "
             'such as [{ kind = "crf" }, { kind = "crf", window = 1 }]'
         )
     own = Source(origin, source.folder_of(section, name))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from bootstrap.config.overrides import ConfigurationError, Source
 from corpus.corpora import is_synthetic
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.options import checked_value, is_required, path_fields
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def parse_section(
             try:
                 values[key] = checked_value(table[key], hints[key], item.metadata)
             except InputError as error:
-                raise ConfigurationError(f"{label} = {shown(repr(table[key]))}: {error}") from None
+                raise ConfigurationError(f"{label} = {table[key]!r}: {error}") from None
         elif is_required(item):
             values[key] = MISSING
     if lacking := [key for key, value in values.items() if value is MISSING]:

@@ -14,7 +14,7 @@ from bootstrap.data.samples import Sample
 from bootstrap.data.splits import digest_of, read_sources, splits_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.errors import Problem, Problems, shown
+from corpus.errors import Problem, Problems, quoted
 from corpus.formats.records import UNUSABLE
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import split_document
@@ -281,19 +281,19 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
             if count < RARE:
                 entities = "entity" if count == 1 else "entities"
                 yield (
-                    f"{split}: only {count} {shown(name)} {entities}; scores on fewer than {RARE} "
+                    f"{split}: only {count} {quoted(name)} {entities}; scores on fewer than {RARE} "
                     "are unreliable"
                 )
     learnable, where = set(classes), "[initial_model]" if classes else "the seed"
     if "seed" in reports:
         learnable |= set(reports["seed"].entities)
     evaluated = set(reports["validation"].entities)
-    for name in map(shown, sorted(evaluated - learnable)):
+    for name in map(quoted, sorted(evaluated - learnable)):
         yield (
             f"{name} is in validation and not in {where}: it cannot be learned, so all its "
             "entities are missed"
         )
-    for name in map(shown, sorted(learnable - evaluated)):
+    for name in map(quoted, sorted(learnable - evaluated)):
         yield f"{name} is in {where} and not in validation: it cannot be evaluated"
 
 
@@ -302,7 +302,7 @@ def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
         if repeated := report.repeated:
             end = "; a run will not start" if split in _SCORED else ""
             more = ", ..." if len(repeated) > _NAMED else ""
-            names = ", ".join(map(shown, repeated[:_NAMED])) + more
+            names = ", ".join(map(quoted, repeated[:_NAMED])) + more
             yield f"{split}: ids that occur more than once: {len(repeated):,} ({names}){end}"
 
 

@@ -16,7 +16,7 @@ from bootstrap.config.options import DataOptions
 from bootstrap.data.splits import Notes, read_notes, splits_of
 from corpus.batch import Batch, are_among
 from corpus.corpora import is_synthetic
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.formats import find_files
 from corpus.tags import classes_of
 from taggers.options import Coverage
@@ -148,14 +148,14 @@ def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) 
     for name in configuration.loop.propagate:
         if name not in known:
             raise InputError(
-                f"[loop] propagate names {shown(name)}; {what} only "
-                f"{', '.join(map(shown, sorted(known)))}"
+                f"[loop] propagate names {name}; {what} only "
+                f"{', '.join(map(quoted, sorted(known)))}"
             )
     if not (configuration.select.proportions and configuration.reference):
         return
     for name in sorted(set(configuration.reference.per_token) - set(seed)):
         raise InputError(
-            f"[select.reference] names {shown(name)}, which the seed lacks, so no selection can "
+            f"[select.reference] names {name}, which the seed lacks, so no selection can "
             "contain it; remove it, and count documents without other entities as empty"
         )
 

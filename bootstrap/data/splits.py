@@ -14,7 +14,7 @@ from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes
 from corpus.document import Document
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems, quoted
 from corpus.formats import has_column
 from corpus.tokens.normalisation import normalised_text
 from corpus.units import split_documents
@@ -84,7 +84,7 @@ def splits_of(data: DataOptions) -> list[str]:
 def source_lines(data: DataOptions) -> list[str]:
     """Describe which documents a run reads, one line for each split."""
     width = max(map(len, SPLITS))
-    return [f"{split:{width}}  {shown(getattr(data, split))}" for split in splits_of(data)]
+    return [f"{split:{width}}  {getattr(data, split)}" for split in splits_of(data)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,11 +234,10 @@ def _hint(source: str, column: str, split: str, labels: Mapping[str, str] | None
 def _refuse_duplicate_ids(documents: Iterable[Document], source: str) -> None:
     """Refuse an id that occurs twice: documents are scored by their ids."""
     seen: set[str] = set()
-    for document in documents:
+    for number, document in enumerate(documents, start=1):
         if document.id in seen:
-            raise InputError(
-                f"{shown(source)}: document {shown(document.id)} occurs twice; ids must be unique"
-            )
+            name = quoted(document.id, f"number {number}")
+            raise InputError(f"{source}: document {name} occurs twice; ids must be unique")
         seen.add(document.id)
 
 

@@ -12,7 +12,6 @@ from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.experiments.documents import RunFiles, data_table
 from bootstrap.experiments.plan import Plan, Variant
-from corpus.errors import shown
 
 #: Methods that train on annotated documents alone.
 _SUPERVISED = ("supervised", "full-supervision")
@@ -89,7 +88,7 @@ def _errors_of(variant: Variant) -> Iterator[None]:
     try:
         yield
     except ConfigurationError as error:
-        raise ConfigurationError(f"{error} (variant {shown(variant.name)})") from None
+        raise ConfigurationError(f"{error} (variant {variant.name})") from None
 
 
 def needs_embeddings(configurations: Iterable[Configuration]) -> bool:

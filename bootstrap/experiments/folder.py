@@ -20,7 +20,7 @@ from bootstrap.experiments.plan import Plan
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError, read_settings, read_table
 from bootstrap.runs.resume import locked, refuse_other_data
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import (
     create_folder,
     is_partial,
@@ -155,7 +155,7 @@ def _refuse_shared_folders(plan: Plan) -> None:
         other = names.setdefault(folder_name(variant.name).casefold(), variant.name)
         if other != variant.name:
             raise ConfigurationError(
-                f"{plan.source.file}: variants {shown(other)} and {shown(variant.name)} would have "
+                f"{plan.source.file}: variants {other} and {variant.name} would have "
                 "the same folder; rename one of them"
             )
 
@@ -241,7 +241,7 @@ def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
                 for tables in (before, now)
             )
             remedy = "give the variant another name, or "
-            _refuse_different(old, new, f"{where}: variant {shown(name)}", remedy)
+            _refuse_different(old, new, f"{where}: variant {name}", remedy)
 
 
 def _common(tables: Mapping[str, Any]) -> dict[str, Any]:

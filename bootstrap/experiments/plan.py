@@ -20,7 +20,6 @@ from bootstrap.config.experiment_options import METHODS, ExperimentOptions, Meth
 from bootstrap.config.options import DataOptions
 from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
-from corpus.errors import shown
 
 #: The maximum number of combinations of a grid.
 MOST_POINTS = 100_000
@@ -154,7 +153,7 @@ def _check(plan: Plan) -> None:
     for variant in plan.variants:
         if variant.name in names:
             raise ConfigurationError(
-                f"{file}: two variants have the name {shown(variant.name)}; rename one of them"
+                f"{file}: two variants have the name {variant.name}; rename one of them"
             )
         names.add(variant.name)
         if variant.method == "full-supervision" and not data.seed:
@@ -165,7 +164,7 @@ def _check(plan: Plan) -> None:
         needs_pool = variant.method in ("self-training", "active") and not variant.seed
         if needs_pool and not data.unlabeled:
             raise ConfigurationError(
-                f"{file}: variant {shown(variant.name)} needs unlabeled documents: name [data] "
+                f"{file}: variant {variant.name} needs unlabeled documents: name [data] "
                 "unlabeled, or draw seeds with [seed], so that the others are unlabeled"
             )
 
@@ -194,7 +193,7 @@ def _refuse_active(
 ) -> None:
     """Refuse settings of active learning in a variant of another method."""
     if "active" in settings or any(keys[0] == "active" for point in points for keys, _ in point):
-        where = f"[variants.{shown(name)}]" if name else "[grid]"
+        where = f"[variants.{name}]" if name else "[grid]"
         raise ConfigurationError(
             f'{source.file}: {where} has settings of [active], but method = "{method}"; set '
             'method = "active", or grid = false where the grid is for other variants'
@@ -213,16 +212,14 @@ def _refuse_unused_active(tables: Tables, variants: Tables, source: Source) -> N
 
 def _parse_variant(name: str, table: Any, source: Source) -> tuple[Method, bool, Tables]:
     """Return the method of a variant, whether the grid applies to it, and its settings."""
-    where = f"{source.file}: [variants.{shown(name)}]"
+    where = f"{source.file}: [variants.{name}]"
     if not isinstance(table, Mapping):
         raise ConfigurationError(f"{where} must be a section")
     refuse_unknown(table, (*_VARIANT_KEYS, *SECTIONS, "seed"), source, f"variants.{name}")
     method, uses_grid = table.get("method", METHODS[0]), table.get("grid", True)
     if method not in METHODS:
         expected = ", ".join(f'"{known}"' for known in METHODS)
-        raise ConfigurationError(
-            f"{where} method = {shown(repr(method))}: expected one of {expected}"
-        )
+        raise ConfigurationError(f"{where} method = {method!r}: expected one of {expected}")
     if not isinstance(uses_grid, bool):
         raise ConfigurationError(f"{where} grid = {uses_grid!r}: expected true or false")
     settings = {key: value for key, value in table.items() if key not in _VARIANT_KEYS}

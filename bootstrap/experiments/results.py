@@ -12,7 +12,6 @@ from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.page import PAGE, page_of
 from bootstrap.reports.tables import table_csv
 from bootstrap.runs.records import RunError
-from corpus.errors import shown
 from corpus.storage.atomic import write_atomically
 
 _SCORED = "test documents"
@@ -54,7 +53,7 @@ def experiment_report(experiment: ExperimentFolder) -> Report:
     """
     results = read_results(experiment)
     if not results:
-        raise RunError(f"{shown(experiment.folder)} has no finished run yet")
+        raise RunError(f"{experiment.folder} has no finished run yet")
     return _report_of(experiment, results)
 
 

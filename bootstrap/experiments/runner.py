@@ -30,7 +30,7 @@ from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import opened_run, refuse_other_configuration, rename_files
 from bootstrap.runs.runner import complete_run, run_iterations
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems
 from corpus.storage.atomic import WriteError, new_folder
 from taggers.base import TrainingError
 
@@ -155,7 +155,7 @@ class _Planner:
         if not least < configuration.active.budget <= most:
             raise ConfigurationError(
                 f"{self.plan.source.file}: [active] budget = {configuration.active.budget:,} "
-                f"(variant {shown(variant.name)}): expected more than the {least:,} documents of "
+                f"(variant {variant.name}): expected more than the {least:,} documents of "
                 f"the seed and at most the {most:,} documents of [data] seed that are not held out"
             )
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from xml.etree import ElementTree
 
 from bootstrap.reports.figures import Axis, Figure, Matrix, Number, Panel, Series
-from corpus.errors import InputError, escaped, shown
+from corpus.errors import InputError, escaped
 
 #: The supported suffixes of files of figures.
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -70,9 +70,7 @@ def drawing_format(path: Path) -> str:
     """
     if path.suffix.lower() not in SUFFIXES:
         *most, last = SUFFIXES
-        raise InputError(
-            f"{shown(path)}: expected a file name ending in {', '.join(most)} or {last}"
-        )
+        raise InputError(f"{path}: expected a file name ending in {', '.join(most)} or {last}")
     return path.suffix.lower()[1:]
 
 

@@ -18,7 +18,7 @@ from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.errors import kinds_of
 from bootstrap.reports.run_report import environment_of, settings_of
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import create_folder, open_new, write_atomically
 
 #: The database in the folder of a store, and the experiment in it.
@@ -104,7 +104,7 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
     except (OSError, tf.errors.OpError) as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise
-        raise InputError(f"{shown(folder)} cannot be written") from None
+        raise InputError(f"{folder} cannot be written") from None
 
 
 def folder_name(name: str) -> str:
@@ -151,9 +151,9 @@ def save_runs(records: Iterable[RunRecord], folder: Path) -> None:
             _save(client, record)
         store.chmod(0o600)
     except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be written: {error.strerror}") from None
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
     except MlflowException as error:
-        raise InputError(f"{shown(store)} cannot be used: {type(error).__name__}") from None
+        raise InputError(f"{store} cannot be used: {type(error).__name__}") from None
 
 
 def _save(client: Any, record: RunRecord) -> None:

@@ -21,7 +21,7 @@ from bootstrap.reports.parts.scores import scores_figure, stages_of
 from bootstrap.reports.run_report import details, environment_of, run_report, settings_of
 from bootstrap.reports.tables import Column, Table, columns
 from corpus.error_analysis import ERROR_KINDS
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 _SCORED = "validation documents"
 
@@ -82,7 +82,7 @@ def figure_of(groups: Sequence[GroupRecord], name: str, axis: str = "iteration")
         if record:
             return scores_figure(record, axis)
         return curves_figure(_results(groups), _SCORED, axis)
-    what = f"{shown(record.run.folder)} has" if record else "several runs have"
+    what = f"{record.run.folder} has" if record else "several runs have"
     return named_figure(report_of(groups), name, axis, what)
 
 
@@ -92,7 +92,7 @@ def named_figure(report: Report, name: str, axis: str, what: str) -> Figure | Ma
         raise InputError(f"--axis {axis} is for --what scores only; the axis of {name} is fixed")
     wanted = name if axis == "iteration" else f"{name}-{axis}"
     if wanted not in report.figures:
-        raise InputError(f"{what} no figure {shown(wanted)}; there are {', '.join(report.figures)}")
+        raise InputError(f"{what} no figure {wanted}; there are {', '.join(report.figures)}")
     return report.figures[wanted]
 
 

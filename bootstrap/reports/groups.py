@@ -17,7 +17,7 @@ from bootstrap.runs.outcome import Outcome, held_out_counts
 from bootstrap.runs.records import DocumentCounts, RunError
 from bootstrap.self_training.stopping import best_iteration
 from corpus.error_analysis import EntityError
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class RunRecord:
         """
         rows = tuple(run.metrics())
         if not rows:
-            raise RunError(f"{shown(run.folder)} has no finished iteration yet")
+            raise RunError(f"{run.folder} has no finished iteration yet")
         if not test:
             return cls(name, run, rows)
         tested = {row.iteration: run.test_counts(row.iteration) for row in rows}
@@ -82,7 +82,7 @@ class RunRecord:
         )
         if record.best not in record.test:
             raise RunError(
-                f"{shown(run.folder)} has no scores on test documents: its best iteration, "
+                f"{run.folder} has no scores on test documents: its best iteration, "
                 f"{record.best}, has no test.parquet"
             )
         return record
@@ -214,8 +214,8 @@ def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[Group
         for record in records[1:]:
             if record.material != records[0].material:
                 raise RunError(
-                    f"{shown(record.run.folder)} and {shown(records[0].run.folder)} have the name "
-                    f"{shown(group.name)}, but {_difference(records[0], record)}; runs of one name "
+                    f"{record.run.folder} and {records[0].run.folder} have the name "
+                    f"{group.name}, but {_difference(records[0], record)}; runs of one name "
                     "are averaged, so name them apart"
                 )
         loaded.append(GroupRecord(group.name, records))
@@ -248,7 +248,7 @@ def require_comparable(groups: Sequence[GroupRecord]) -> None:
         first, other = groups[0].records[0], group.records[0]
         if first.material != other.material:
             raise RunError(
-                f"{shown(first.run.folder)} and {shown(other.run.folder)} "
+                f"{first.run.folder} and {other.run.folder} "
                 f"{_difference(first, other)}: they cannot be on one axis; plot them apart, or "
                 "write a page of both with `bootstrap report`"
             )
@@ -277,7 +277,7 @@ def parse_groups(arguments: Sequence[str]) -> list[RunGroup]:
         alone = plain.count(short) == 1 and short not in given
         runs = groups.setdefault(name or (short if alone else str(folder)), [])
         if folder.resolve() in (run.folder.resolve() for run in runs):
-            raise InputError(f"{shown(folder)} is named twice; name each run once")
+            raise InputError(f"{folder} is named twice; name each run once")
         runs.append(Run(folder))
     return [RunGroup(name, tuple(runs)) for name, runs in groups.items()]
 
@@ -288,5 +288,5 @@ def _name_and_folder(argument: str) -> tuple[str | None, Path]:
     if not sign or Path(argument).exists():
         return None, Path(argument)
     if not name.strip() or not folder:
-        raise InputError(f"{shown(argument)}: expected a run folder or NAME=FOLDER")
+        raise InputError(f"{argument}: expected a run folder or NAME=FOLDER")
     return name.strip(), Path(folder)

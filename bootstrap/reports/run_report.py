@@ -24,7 +24,7 @@ from bootstrap.reports.tables import Column, Table, columns
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.fields import flattened
 from corpus.storage.manifest import read_manifest
 
@@ -111,7 +111,7 @@ def details(record: RunRecord) -> tuple[Block, ...]:
 def settings_of(record: RunRecord) -> dict[str, str]:
     """Return the settings of a run by their dotted names, as text."""
     settings = flattened(record.run.configuration())
-    return {name: str(value) for name, value in settings.items()}
+    return {str(name): str(value) for name, value in settings.items()}
 
 
 def environment_of(record: RunRecord) -> dict[str, str]:
@@ -128,7 +128,7 @@ def environment_of(record: RunRecord) -> dict[str, str]:
         packages = {str(name): str(value) for name, value in fields["packages"].items()}
         return {"python": str(fields["python"]), "platform": str(fields["platform"]), **packages}
     except (InputError, KeyError, TypeError, AttributeError):
-        raise RunError(f"{shown(path)} is damaged or missing") from None
+        raise RunError(f"{path} is damaged or missing") from None
 
 
 def _versions_table(record: RunRecord) -> Table:

@@ -98,8 +98,8 @@ class IterationFolder:
         """
         try:
             metrics = IterationMetrics.from_dict(self._manifest().description)
-        except ValueError as error:
-            raise RunError(f"{self.metrics_file} is not a metrics file: {error}") from None
+        except ValueError:  # whose message may quote the file
+            raise RunError(f"{self.metrics_file} is not a metrics file") from None
         if metrics.iteration != int(self.folder.name):
             raise RunError(f"{self.metrics_file} belongs to another iteration")
         return metrics

@@ -17,7 +17,6 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.data.preparation import fingerprint
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
-from corpus.errors import shown
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
 from corpus.storage.fields import flattened
 from corpus.storage.tables import table_bytes
@@ -194,6 +193,5 @@ def refuse_other_data(
         if old != new:
             change = "is gone" if new is None else "is new" if old is None else "has changed"
             raise RunError(
-                f"{shown(folder)}: {split} file {shown(file)} {change} since the {what} was "
-                f"started; {remedy}"
+                f"{folder}: {split} file {file} {change} since the {what} was started; {remedy}"
             )

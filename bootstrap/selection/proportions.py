@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.errors import quoted
 from corpus.tags import classes_of, find_entities
 
 #: Statistics may differ from the reference by this share of it.
@@ -97,8 +98,8 @@ class Proportions:
     def names(self) -> tuple[str, ...]:
         """The names of the values."""
         return (
-            *(f"{name} per token" for name in self.classes),
-            *(f"{name} length" for name in self.classes),
+            *(f"{quoted(name)} per token" for name in self.classes),
+            *(f"{quoted(name)} length" for name in self.classes),
             "documents without entities",
         )
 

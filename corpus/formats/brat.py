@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, Problem, Problems, shown
+from corpus.errors import InputError, Problem, Problems, quoted
 from corpus.formats.files import CODECS, ON_ONE_LINE
 from corpus.formats.records import (
     DISAGREEING,
     DISCONTINUOUS,
     MALFORMED,
     Unreadable,
+    of_document,
     parsed_records,
     settled,
     within,
@@ -58,7 +59,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     Names are sorted, and count whether they have a text, annotations or both.
     """
     files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
-    records = ((shown([*paths.texts, *paths.annotations][0]), paths) for paths in files)
+    records = ((str([*paths.texts, *paths.annotations][0]), paths) for paths in files)
     parse = partial(_document, source.root, options.encoding, problems)
     return parsed_records(records, parse, problems)
 
@@ -97,26 +98,26 @@ def _document(root: Path, encoding: str, problems: Problems, where: str, files: 
         raise Unreadable("annotations without a text", "expected a .txt of the same name")
     for several in (files.texts, files.annotations):
         if len(several) > 1:
-            names = " and ".join(shown(file.name) for file in several)
+            names = " and ".join(file.name for file in several)
             raise Unreadable("several files of one name", f"{names}; expected one of them")
     name, text = id_of(files.texts[0], root), text_of(files.texts[0], encoding)
     if not files.annotations:
         return Document(name, text)
     lines = _annotations(files.annotations[0], encoding)
-    file = shown(files.annotations[0])
+    file = str(files.annotations[0])
     spans = [
         span
         for number, line in enumerate(lines, start=1)
         for span in _spans(line, text, f"{file}:{number}", problems)
     ]
-    return Document(name, text, settled(spans, f"{file}, document {shown(name)}", problems))
+    return Document(name, text, settled(spans, of_document(file, name), problems))
 
 
 def _annotations(file: Path, encoding: str) -> list[str]:
     try:
         content = text_of(file, encoding)
     except Unreadable as error:
-        raise Unreadable(error.kind, f"{error.detail}, in its {shown(suffix_of(file))}") from None
+        raise Unreadable(error.kind, f"{error.detail}, in its {suffix_of(file)}") from None
     return [line.removesuffix("\r") for line in content.removeprefix(BYTE_ORDER_MARK).split("\n")]
 
 
@@ -175,7 +176,7 @@ def _lines(document: Document) -> Iterator[bytes]:
     for number, span in enumerate(document.spans, start=1):
         if not LABEL.fullmatch(span.label):
             raise InputError(
-                f"document {shown(document.id)}: the label of {span} has white space, "
+                f"document {quoted(document.id)}: the label of {span} has white space, "
                 f"which brat cannot store; write JSONL or Parquet"
             )
         covered = document.text[span.start : span.end].translate(ON_ONE_LINE)

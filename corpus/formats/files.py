@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import new_file
 from corpus.tokens.characters import LINE_ENDS
 
@@ -53,7 +53,7 @@ def checked_codec(name: str) -> str:
         return codecs.lookup(name).name
     except (LookupError, ValueError):
         raise InputError(
-            f"there is no encoding {shown(name)}; expected a name such as utf-8 or latin-1"
+            f"there is no encoding {name}; expected a name such as utf-8 or latin-1"
         ) from None
 
 
@@ -114,7 +114,7 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
         with open_binary(path) as file:
             yield file
     except OSError as error:
-        raise InputError(f"{shown(path)} cannot be read: {reason_of(error)}") from error
+        raise InputError(f"{path} cannot be read: {reason_of(error)}") from error
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def open_text(path: Path, encoding: str, newline: str) -> Iterator[TextIO]:
         finally:
             text.detach()
     if not is_text:  # outside of the handler, whose context holds text
-        raise InputError(f"{shown(path)} is not text in {encoding}; name another encoding")
+        raise InputError(f"{path} is not text in {encoding}; name another encoding")
 
 
 def lines_of(path: Path, encoding: str = "utf-8") -> Iterator[str]:

@@ -13,12 +13,13 @@ from typing import Any
 
 from corpus.arguments import encodable
 from corpus.document import Document
-from corpus.errors import Problems, shown
+from corpus.errors import Problems
 from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import (
     NOT_UNICODE,
     Unreadable,
     checked_line,
+    of_document,
     parsed_records,
     settled,
     spans_of_items,
@@ -73,7 +74,7 @@ def _keys(line: str) -> Collection[str]:
 def _lines(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the position of each line, the name of its file for ids, and its content."""
     for file in files_of(source, "jsonl"):
-        where, name = shown(file), name_within(file, source.root)
+        where, name = str(file), name_within(file, source.root)
         for number, line in enumerate(lines_of(file), start=1):
             content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
             if content.strip():
@@ -104,7 +105,7 @@ def _document(
         raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
     spans = spans_of_items(annotations or (), text, where, problems)
     problems.unused.update(record.keys() - parts)
-    settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
+    settled_spans = settled(spans, of_document(where, name), problems)
     return Document(name, text, settled_spans, group)
 
 

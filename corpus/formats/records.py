@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from corpus.arguments import encodable
 from corpus.document import Span
-from corpus.errors import Problem, Problems
+from corpus.errors import Problem, Problems, quoted
 from corpus.formats.files import LONGEST_LINE
 
 Record = TypeVar("Record")
@@ -121,6 +121,11 @@ def not_encoded(encoding: str, place: str) -> Unreadable:
     if encoding == "utf-8":
         return Unreadable(NOT_UTF8, f"{place} (counted from 0); name another encoding, as latin-1")
     return Unreadable(NOT_ENCODED, f"{place} (counted from 0) is no character of {encoding}")
+
+
+def of_document(where: str, name: str) -> str:
+    """Return the place of a record, with the id of its document if a message may quote it."""
+    return f"{where}, document {name}" if quoted(name, "") else where
 
 
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:

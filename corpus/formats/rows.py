@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.formats.files import LONGEST_FILE
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.formats.table import EVERYTHING, Kept
@@ -114,7 +114,7 @@ def new_document_folder(target: Path) -> Iterator[Path]:
         yield folder
         if not any(folder.iterdir()):  # an empty folder cannot be read as a corpus
             raise InputError(
-                f"{shown(target)}: there is no document to write, and a folder without files "
+                f"{target}: there is no document to write, and a folder without files "
                 "cannot be read again; write JSONL or Parquet"
             )
 
@@ -130,8 +130,8 @@ def write_file_for(document: Document, folder: Path, suffix: str, content: bytes
     """
     if len(content) > LONGEST_FILE:
         raise InputError(
-            f"document {shown(document.id)}: its file would have more than {LONGEST_FILE:,} bytes, "
-            "the limit; write Parquet"
+            f"document {quoted(document.id)}: its file would have more than {LONGEST_FILE:,} "
+            "bytes, the limit; write Parquet"
         )
     fault = _fault_of(document.id)
     if fault:
@@ -164,4 +164,4 @@ def _fault_of(name: str) -> str | None:
 
 
 def _unnamed(document: Document, fault: str) -> str:
-    return f"document {shown(document.id)}: its id {fault}; write JSONL or Parquet instead"
+    return f"document {quoted(document.id)}: its id {fault}; write JSONL or Parquet instead"

@@ -11,7 +11,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from corpus.arguments import encodable, require_text
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.formats.files import (
     CODECS,
     LONGEST_FILE,
@@ -136,7 +136,7 @@ def locate(source: str | Path) -> Source:
     InputError
         If the source does not exist.
     """
-    path, name = Path(source), shown(source)
+    path, name = Path(source), str(source)
     if is_standard(path):
         return Source("standard input", Path(), (STANDARD,), is_folder=False)
     mode = _mode(path)
@@ -182,7 +182,7 @@ def _below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
         with os.scandir(folder) as scanned:
             entries = list(scanned)
     except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be listed: {error.strerror}") from error
+        raise InputError(f"{folder} cannot be listed: {error.strerror}") from error
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -204,7 +204,7 @@ def suffix_of(path: Path) -> str:
 
 def _summary(files: Iterable[Path]) -> str:
     counts = Counter(suffix_of(file) or "without a suffix" for file in files)
-    listed = [f"{count} {shown(suffix)}" for suffix, count in counts.most_common(5)]
+    listed = [f"{count} {suffix}" for suffix, count in counts.most_common(5)]
     if len(counts) > len(listed):
         listed.append("others")
     return ", ".join(listed) or "no files"
@@ -247,7 +247,7 @@ def format_for(target: Path) -> str:
     if not suffix:
         return "brat"
     raise InputError(
-        f"{shown(target)}: the suffix {shown(suffix)} names no format to write ({_EXPECTED}; "
+        f"{target}: the suffix {suffix} names no format to write ({_EXPECTED}; "
         f"brat and text are written as a folder); name the format"
     )
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from corpus.document import Document
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems, quoted
 from corpus.formats.files import is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import checked_line, parsed_records
 from corpus.formats.rows import Row, Rows, WriteReport, new_document_folder, write_file_for
@@ -34,7 +34,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     if is_standard(source.files[0]):
         return _documents_of_lines(source, options, problems)
     files = sorted(files_of(source, "text"), key=stem_of)[options.start :]
-    records = ((shown(file), file) for file in files)
+    records = ((str(file), file) for file in files)
     return parsed_records(records, partial(_document, source.root, options.encoding), problems)
 
 
@@ -86,7 +86,7 @@ def _line(row: Row) -> bytes:
     document = row.document
     if "\n" in document.text:
         raise InputError(
-            f"document {shown(document.id)} has several lines, but text on standard output has one "
-            f"line per document: write JSONL"
+            f"document {quoted(document.id)} has several lines, but text on standard output has "
+            "one line per document: write JSONL"
         )
     return readable(f"{document.text}\n".encode())

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import open_anew
 
 Array = npt.NDArray[Any]
@@ -118,12 +118,12 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
         If the file cannot be read.
     """
     array = _opened(path, expected, mapped=mapped)
-    check_values(array, expected, shown(path))
+    check_values(array, expected, str(path))
     return array
 
 
 def _opened(path: Path, expected: Expected, *, mapped: bool) -> Array:
-    place = shown(path)
+    place = str(path)
     if path.exists() and not path.is_file():  # of devices and pipes, some have no end
         raise InputError(f"{place} is not a regular file")
     with path.open("rb") as file:
@@ -163,7 +163,7 @@ def _check_header(
     known = [np.dtype(name) for name in expected.dtypes.split()]
     if dtype not in known:
         raise InputError(
-            f"{place} has the data type {shown(dtype)}; expected {' or '.join(map(str, known))}"
+            f"{place} has the data type {dtype.name}; expected {' or '.join(map(str, known))}"
         )
     right = len(shape) == len(expected.shape) and all(
         wanted is None or length == wanted

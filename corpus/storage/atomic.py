@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -57,7 +57,7 @@ class WriteError(OSError):
     )
 
     def __str__(self) -> str:
-        return f"{shown(self.filename)} cannot be written: {self.strerror}; {self.advice}"
+        return f"{self.filename} cannot be written: {self.strerror}; {self.advice}"
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def refuse_existing(target: Path) -> None:
     with suppress(OSError):  # such as a folder that does not exist yet
         _remove_leftovers(target.parent)
     if os.path.lexists(target):
-        raise InputError(f"{shown(target)} exists: nothing is overwritten; name another target")
+        raise InputError(f"{target} exists: nothing is overwritten; name another target")
 
 
 def create_folder(folder: Path) -> None:
@@ -124,7 +124,7 @@ def _creation_errors_of(target: Path, what: str) -> Iterator[None]:
     except WriteError:
         raise
     except OSError as error:
-        raise InputError(f"{shown(target)} cannot be {what}: {error.strerror}") from error
+        raise InputError(f"{target} cannot be {what}: {error.strerror}") from error
 
 
 def open_new(path: Path) -> BinaryIO:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 #: The most bytes of JSON, which holds the phrases of a model, and of TOML, which is slow to parse.
 LARGEST_JSON, LARGEST_TOML = 1 << 24, 1 << 20
@@ -63,7 +63,9 @@ def parse_toml(content: bytes, place: str) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{place} is not TOML: {error}") from None
+        # The message may quote a key; only its end tells a place.
+        at = re.search(r"\(at [^()]*\)$", str(error))
+        raise InputError(f"{place} is not TOML{f' {at[0]}' if at else ''}") from None
     except ValueError:
         raise InputError(f"{place} has a number of too many digits") from None
 
@@ -80,8 +82,8 @@ def read_content(path: Path) -> bytes:
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
-        raise InputError(f"{shown(path)} is not a regular file")
-    _check_size(status.st_size, LARGEST_JSON, shown(path))
+        raise InputError(f"{path} is not a regular file")
+    _check_size(status.st_size, LARGEST_JSON, str(path))
     return path.read_bytes()
 
 
@@ -212,8 +214,10 @@ class Fields:
 
     def text_by_key(self, key: str) -> dict[str, str]:
         """Return an object whose values are strings."""
-        fields = self.fields(key)
-        return {name: fields.text(name) for name in fields}
+        values = self.fields(key).values
+        if not all(isinstance(value, str) for value in values.values()):
+            raise self.error(key, "an object of strings")
+        return dict(values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.values)
@@ -223,4 +227,4 @@ class Fields:
         return InputError(f"{self._place_of(key)}: expected {expected}")
 
     def _place_of(self, key: str) -> str:
-        return f'{self.place}: "{shown(key)}"'
+        return f'{self.place}: "{key}"'

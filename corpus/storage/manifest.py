@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.fields import Fields, parse_json, read_content
 from corpus.storage.opening import refuse_links
 
@@ -107,13 +107,13 @@ class Manifest:
         self._file = path
         self.fields = fields
         if fields.values.get(DIGEST) != digest_of(fields.values):
-            raise InputError(f"{shown(path)} {_DAMAGED}")
+            raise InputError(f"{path} {_DAMAGED}")
         self.digest = fields.text(DIGEST)
         self._digests = fields.text_by_key(FILES) if FILES in fields else {}
         for name in self._digests:
             if not _PLAIN.fullmatch(name):
                 raise InputError(
-                    f'{shown(path)} names the file "{shown(name)}"; expected letters, digits, full '
+                    f"{path} names a file with other characters than letters, digits, full "
                     "stops and hyphens"
                 )
 
@@ -140,7 +140,7 @@ class Manifest:
         path = self._file.parent / name
         refuse_links(path, self._file.parent)
         if name not in self._digests or not path.is_file():
-            raise InputError(f"{shown(path.parent)} is damaged: it lacks the file {path.name}")
+            raise InputError(f"{path.parent} is damaged: it lacks the file {path.name}")
         return path
 
     def content(self, name: str) -> bytes:
@@ -153,7 +153,7 @@ class Manifest:
         """
         content = read_content(self.path(name))
         if digest_of_content(content) != self._digests[name]:
-            raise InputError(f"{shown(self._file.parent / name)} {_DAMAGED}")
+            raise InputError(f"{self._file.parent / name} {_DAMAGED}")
         return content
 
     def verify(self, names: Iterable[str] | None = None) -> None:
@@ -171,7 +171,7 @@ class Manifest:
         """
         for name in self._digests if names is None else names:
             if digest_of_file(self.path(name)) != self._digests[name]:
-                raise InputError(f"{shown(self._file.parent / name)} {_DAMAGED}")
+                raise InputError(f"{self._file.parent / name} {_DAMAGED}")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -193,7 +193,7 @@ def read_fields(path: Path) -> Fields:
     InputError
         If it is missing, is no regular file, is too large, or does not contain an object.
     """
-    place = shown(path)
+    place = str(path)
     try:
         return Fields(parse_json(read_content(path), place), place)
     except OSError as error:

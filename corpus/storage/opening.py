@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import is_partial
 
 
@@ -58,9 +58,9 @@ def check_folder(folder: Path, budget: Budget) -> int:
     for number, (entry, status) in enumerate(_entries(folder, 0), 1):
         kind = status.st_mode
         if stat.S_ISLNK(kind) and not _is_best(entry, folder):
-            raise InputError(f"{shown(entry.path)} is a link; expected a copy of what it leads to")
+            raise InputError(f"{entry.path} is a link; expected a copy of what it leads to")
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or stat.S_ISLNK(kind)):
-            raise InputError(f"{shown(entry.path)} is not a regular file")
+            raise InputError(f"{entry.path} is not a regular file")
         if stat.S_ISREG(kind):
             size += status.st_size
             if status.st_size > _LARGEST:
@@ -69,7 +69,7 @@ def check_folder(folder: Path, budget: Budget) -> int:
             raise _too_large(str(folder), size, budget.size)
         if number > budget.entries:
             raise InputError(
-                f"{shown(folder)} has more than {budget.entries:,} files and folders, the limit"
+                f"{folder} has more than {budget.entries:,} files and folders, the limit"
             )
     return size
 
@@ -77,7 +77,7 @@ def check_folder(folder: Path, budget: Budget) -> int:
 def _entries(folder: Path | str, depth: int) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
     """Yield what is in a folder and below it, without following links."""
     if depth > _DEEPEST:
-        raise InputError(f"{shown(folder)} is more than {_DEEPEST} folders deep, the limit")
+        raise InputError(f"{folder} is more than {_DEEPEST} folders deep, the limit")
     with suppress(FileNotFoundError), os.scandir(folder) as entries:  # removed in the meantime
         for entry in entries:
             if is_partial(Path(entry.name)):
@@ -97,17 +97,17 @@ def _is_best(entry: os.DirEntry[str], folder: Path) -> bool:
 
 
 def _too_large(path: str, size: int, limit: int) -> InputError:
-    return InputError(f"{shown(path)} has {size:,} bytes; expected at most {limit:,}")
+    return InputError(f"{path} has {size:,} bytes; expected at most {limit:,}")
 
 
 def refuse_links(path: Path, folder: Path) -> None:
     """Raise an `InputError` if a path below a folder leads out of it, by a link or by its parts."""
     inside = path.relative_to(folder)
     if ".." in inside.parts:
-        raise InputError(f"{shown(path)} leads out of {shown(folder)}")
+        raise InputError(f"{path} leads out of {folder}")
     for part in [path, *path.parents][: len(inside.parts)]:
         if part.is_symlink():
-            raise InputError(f"{shown(part)} is a link; expected a copy of what it leads to")
+            raise InputError(f"{part} is a link; expected a copy of what it leads to")
 
 
 def folders_with(folder: Path, name: str) -> list[Path]:

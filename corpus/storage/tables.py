@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.errors import InputError, shown, unreadable
+from corpus.errors import InputError, unreadable
 from corpus.storage.unpacking import most_unpacked, unpacking_error
 
 if TYPE_CHECKING:
@@ -143,9 +143,9 @@ def table_errors_of(path: Path, expected: str, repair: str) -> Iterator[None]:
     try:
         yield
     except ChangedTableError as error:
-        raise InputError(f"{shown(path)} is damaged: {error}; {repair}") from None
+        raise InputError(f"{path} is damaged: {error}; {repair}") from None
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise unreadable(path, error) or InputError(f"{shown(path)} is not {expected}") from None
+        raise unreadable(path, error) or InputError(f"{path} is not {expected}") from None
 
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:
@@ -170,7 +170,7 @@ def _within_budget(path: Path, schema: pa.Schema, *, as_dictionaries: bool) -> p
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
         stored = sum(group.total_byte_size for group in groups)
         if stored > budget:
-            raise unpacking_error(shown(path), size)
+            raise unpacking_error(str(path), size)
         # No string is longer than all that is stored, however much of it others share.
         rows = _ROWS if is_bounded else max(1, min(_ROWS, budget // max(stored, size, 1)))
         # Arrow hangs or crashes where its threads cannot start, and columns are not read faster.
@@ -178,7 +178,7 @@ def _within_budget(path: Path, schema: pa.Schema, *, as_dictionaries: bool) -> p
             batch.validate(full=True)  # such as that strings are text
             total += sum(map(_decoded_size, batch.columns))
             if total > budget:
-                raise unpacking_error(shown(path), size)
+                raise unpacking_error(str(path), size)
             pieces.append(batch.cast(schema))
     return verified(pa.Table.from_batches(pieces, schema))
 

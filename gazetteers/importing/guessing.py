@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from gazetteers.folding import fold
 from gazetteers.importing.numerals import are_counts
 from gazetteers.importing.tables import Table
@@ -70,8 +70,8 @@ def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
     if len(texts) == 1:
         return (texts[0],)
     raise InputError(
-        f"{shown(table.path)}: cannot detect the column of terms; name it with --term: "
-        f"{_listed(table)}"
+        f"{table.path}: cannot detect the column of terms among its {len(table.columns):,}; name "
+        "it with --term"
     )
 
 
@@ -97,9 +97,9 @@ def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -
     ]
     if len(counts) > 1:
         raise InputError(
-            f"{shown(table.path)}: cannot detect the column of counts; name it with --count "
-            "(several columns are summed), or use --count-rows if each row counts 1: "
-            f"{_listed(table)}"
+            f"{table.path}: cannot detect the column of counts among its {len(table.columns):,}; "
+            "name it with --count (several columns are summed), or use --count-rows if each row "
+            "counts 1"
         )
     return tuple(counts)
 
@@ -117,7 +117,8 @@ def column_of(table: Table, name: str, option: str) -> str:
     alike = [column for column in table.columns if _plain(column) == _plain(name)]
     if len(alike) != 1:
         raise InputError(
-            f"{shown(table.path)}: no column {shown(name)} for {option}; it has {_listed(table)}"
+            f"{table.path}: no column {name} for {option} among its {len(table.columns):,} (is its "
+            "first line a header?)"
         )
     return alike[0]
 
@@ -126,7 +127,7 @@ def refuse_data(table: Table) -> None:
     """Raise an `InputError` if the first line contains counts and so is not a header."""
     if any(are_counts([name]) for name in table.columns):
         raise InputError(
-            f"{shown(table.path)}: its first line holds numbers, and is no header; add one above "
+            f"{table.path}: its first line holds numbers, and is no header; add one above "
             "it, such as name,count, or name both columns with --term and --count if it is a header"
         )
 
@@ -134,12 +135,8 @@ def refuse_data(table: Table) -> None:
 def _named(table: Table, names: Sequence[str], option: str) -> tuple[str, ...]:
     columns = tuple(column_of(table, name, option) for name in names)
     if len(set(columns)) < len(columns):
-        raise InputError(f"{shown(table.path)}: {option} names a column twice")
+        raise InputError(f"{table.path}: {option} names a column twice")
     return columns
-
-
-def _listed(table: Table) -> str:
-    return ", ".join(shown(name) for name in table.columns)
 
 
 def _plain(name: str) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems
 from corpus.formats.records import Unreadable, parsed_records
 from corpus.tokens.characters import is_hidden, is_mark
 from gazetteers.folding import fold, fold_terms
 from gazetteers.gazetteer import COLUMNS, Gazetteer
-from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
+from gazetteers.importing.guessing import column_of, counts_of, is_well_known, terms_of, width_of
 from gazetteers.importing.numerals import CountReader
 from gazetteers.importing.tables import DELIMITERS, Progress, Table
 
@@ -33,7 +33,7 @@ class ImportOptions:
         The class of all terms.
     class_column : str, optional
         The column of the class of each term. By default all terms have one class, which is named
-        after the columns of terms.
+        after the columns of terms if they were named or have well-known names, and else ``term``.
     delimiter, encoding : str, optional
         See `Table`.
     width : int, optional
@@ -62,8 +62,8 @@ class Imported:
         The columns of terms and of counts.
     class_column : str or None
         The column of classes; None if all terms have the same class.
-    unused : tuple of str
-        The columns that were not read.
+    columns : tuple of str
+        All columns of the file.
     widths : tuple of int
         The number of digits to which each column of terms was padded; 0 for none.
     encoding, delimiter : str
@@ -76,7 +76,7 @@ class Imported:
     terms: tuple[str, ...]
     counts: tuple[str, ...]
     class_column: str | None
-    unused: tuple[str, ...]
+    columns: tuple[str, ...]
     widths: tuple[int, ...]
     encoding: str
     delimiter: str
@@ -117,31 +117,30 @@ def import_table(
     options = options or ImportOptions()
     table = Table(path, delimiter=options.delimiter, encoding=options.encoding)
     if table.empty:
-        raise InputError(f"{shown(path)} has a header and no rows")
+        raise InputError(f"{path} has a header and no rows")
     reader = _RowReader(table, options)
     problems = problems or Problems()
     rejected = problems.rejected
     sums: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = 0
-    place = shown(path)
+    place = str(path)
     records = ((f"{place}:{line}", row) for line, row in table.rows(progress))
     for name, term, count in parsed_records(records, reader.read, problems):
         sums[name][term] += count
         rows += 1
     rejected = problems.rejected - rejected
     if not rows:
-        raise InputError(f"{shown(path)}: none of its {rejected:,} rows can be used")
+        raise InputError(f"{path}: none of its {rejected:,} rows can be used")
     parts = []
     for name, terms in sums.items():  # terms are folded only now because folding is slow
         columns = [fold_terms(list(terms)), [name] * len(terms), list(terms.values())]
         parts.append(pa.table(columns, schema=COLUMNS))
-    used = {*reader.terms, *reader.counts, reader.class_column}
     return Imported(
         gazetteer=Gazetteer.from_table(pa.concat_tables(parts)),
         terms=reader.terms,
         counts=reader.counts,
         class_column=reader.class_column,
-        unused=tuple(name for name in table.columns if name not in used),
+        columns=tuple(table.columns),
         widths=reader.widths,
         encoding=table.encoding,
         delimiter=table.delimiter,
@@ -162,8 +161,7 @@ class _RowReader:
         self.widths = tuple(
             width_of(term) if options.width is None else options.width for term in self.terms
         )
-        name = options.class_name
-        self._class = _checked(" ".join(fold(self.terms) if name is None else [name]))
+        self._class = _checked(options.class_name or self._default_class(options.terms is not None))
         self._columns, self._delimiter = len(table.columns), table.delimiter
         places = {column: place for place, column in enumerate(table.columns)}
         self._class_place = None if self.class_column is None else places[self.class_column]
@@ -171,6 +169,11 @@ class _RowReader:
             (places[term], width) for term, width in zip(self.terms, self.widths, strict=True)
         ]
         self._counts = [(places[column], CountReader()) for column in self.counts]
+
+    def _default_class(self, named: bool) -> str:
+        # Without a header, the name of a column is a term.
+        known = named or all(map(is_well_known, self.terms))
+        return " ".join(fold(self.terms)) if known else "term"
 
     def read(self, where: str, row: list[str]) -> tuple[str, str, int]:
         """Return the class, the term and the count of a row, or raise `Unreadable`."""
@@ -198,7 +201,7 @@ class _RowReader:
 
 def _checked(name: str) -> str:
     if not name.strip() or not name.isprintable():
-        raise InputError(f"--class {shown(name)}: expected the name of a class")
+        raise InputError(f"--class {name}: expected the name of a class")
     return name.strip()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from corpus.arguments import encodable
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.formats.files import checked_codec
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 
@@ -90,24 +90,24 @@ class Table:
         named = _checked_delimiter(delimiter) if delimiter is not None else None
         try:
             if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-                raise InputError(f"{shown(path)} is not a regular file; save its text in one")
+                raise InputError(f"{path} is not a regular file; save its text in one")
             self.encoding = _find_encoding(path, encoding)
             text, whole = _beginning(path, self.encoding)
         except OSError as error:
-            raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from None
+            raise InputError(f"{path} cannot be read: {error.strerror}") from None
         if not text.strip():
-            raise InputError(f"{shown(path)} is empty; expected a header and rows")
+            raise InputError(f"{path} is empty; expected a header and rows")
         self.delimiter = named or _detect_delimiter(text, whole)
         rows = _parsed(text, self.delimiter, whole)
         self._header = next((number for number, row in enumerate(rows, 1) if _is_row(row)), 0)
         if not self._header:
             raise InputError(
-                f"{shown(path)}:1: expected a header, and this line is longer than "
+                f"{path}:1: expected a header, and this line is longer than "
                 f"{_SAMPLE:,} characters or has a quote that is not closed"
             )
         names = [" ".join(name.split()) for name in rows[self._header - 1]]
         if not any(names):
-            raise InputError(f"{shown(path)}:{self._header}: expected a header: names of columns")
+            raise InputError(f"{path}:{self._header}: expected a header: names of columns")
         self.columns = _distinct(names)
         first = [row for row in rows[self._header :] if len(row) == len(names) and _is_row(row)]
         self.sample = {
@@ -134,16 +134,16 @@ class Table:
                 encoding=self.encoding, errors="surrogateescape", newline=""
             ) as file:
                 text = cast(TextIO, _Text(file, self.path, self.encoding, progress))
-                table = DelimitedRows(text, self.delimiter, shown(self.path))
+                table = DelimitedRows(text, self.delimiter, str(self.path))
                 for row in islice(table, self._header, None):
                     is_whole = len(row) == len(self.columns)
                     if any(row) if is_whole else len(row) > 1 or "".join(row).strip(' \t"'):
                         yield table.line, row
         except OSError as error:
-            raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
+            raise InputError(f"{self.path} cannot be read: {error.strerror}") from None
         if not table.is_closed:
             raise InputError(
-                f"{shown(self.path)}:{table.line}: this row has a quote that is not closed; "
+                f"{self.path}:{table.line}: this row has a quote that is not closed; "
                 "the file is cut off, or a quote is missing"
             )
 
@@ -173,7 +173,7 @@ class _Text:
         place = next(
             place for place, letter in enumerate(text) if letter == "\0" or not encodable(letter)
         )
-        where = f"{shown(self._path)}:{self._line - _line_ends(text[place:])}"
+        where = f"{self._path}:{self._line - _line_ends(text[place:])}"
         if text[place] == "\0":
             return InputError(f"{where}: a NUL character: this is {BINARY}")
         return InputError(
@@ -209,8 +209,7 @@ def _checked_delimiter(delimiter: str) -> str:
     mark = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
     if len(mark) != 1 or not mark.isascii() or mark in '"\n\r' or mark.isalnum():
         raise InputError(
-            f"--delimiter {shown(delimiter)}: expected one character such as , or ; or | or the "
-            "word tab"
+            f"--delimiter {delimiter}: expected one character such as , or ; or | or the word tab"
         )
     return mark
 
@@ -245,13 +244,13 @@ def _find_encoding(path: Path, named: str | None = None) -> str:
         head = file.read(_HEAD)
     for signature, what in _SIGNATURES:
         if head.startswith(signature):
-            raise InputError(f"{shown(path)} is {what}")
+            raise InputError(f"{path} is {what}")
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), "")
     if encoding in _UNORDERED:
         encoding = marked if marked.startswith(encoding) else _UNORDERED[encoding]
     encoding = encoding or marked or _without_mark(head)
     if not encoding and b"\0" in head:
-        raise InputError(f"{shown(path)} is {BINARY}")
+        raise InputError(f"{path} is {BINARY}")
     return encoding or ("utf-8" if _begins_as_utf8(path) else "cp1252")
 
 

@@ -63,7 +63,9 @@ def annotators_from_settings(settings: Fields) -> dict[str, Annotator]:
     """
     for name in settings:
         if name not in ANNOTATORS:
-            raise settings.error(name, f"one of {', '.join(ANNOTATORS)}")
+            raise InputError(
+                f"{settings.place} has a stream that is none of {', '.join(ANNOTATORS)}"
+            )
     return {name: ANNOTATORS[name].from_settings(settings.fields(name)) for name in settings}
 
 

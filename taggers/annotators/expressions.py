@@ -18,7 +18,7 @@ from contextlib import suppress
 
 import regex
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 #: The most rules, and characters of one of them and of all together.
 _MOST, _LONGEST, _LONGEST_TOGETHER = 500, 10_000, 50_000
@@ -47,7 +47,7 @@ def compiled(rules: tuple[tuple[str, str], ...]) -> regex.Pattern[str]:
         If a rule is not a valid regular expression, matches the empty string or does not combine
         with the others, or if they are too many, or take too much time or memory to compile.
     """
-    names = shown(", ".join(name for name, _ in rules))
+    names = ", ".join(name for name, _ in rules)
     if len(rules) > _MOST or sum(len(rule) for _, rule in rules) > _LONGEST_TOGETHER:
         raise InputError(
             f"there are {len(rules):,} rules, {names}; expected at most {_MOST:,} with "
@@ -98,34 +98,33 @@ def _check(rules: Sequence[tuple[str, str]]) -> None:
     for name, rule in rules:
         if len(rule) > _LONGEST:
             raise InputError(
-                f"the rule {shown(name)} has {len(rule):,} characters; expected at most "
-                f"{_LONGEST:,}"
+                f"the rule {name} has {len(rule):,} characters; expected at most {_LONGEST:,}"
             )
         try:
             pattern = regex.compile(rule)
         except (regex.error, OverflowError, RecursionError) as error:
             reason = "it has too many levels" if isinstance(error, RecursionError) else error
             raise InputError(
-                f"the rule {shown(name)} is not a valid regular expression: {reason}"
+                f"the rule {name} is not a valid regular expression: {reason}"
             ) from None
         if pattern.flags != regex.compile("").flags:
             raise InputError(
-                f"the rule {shown(name)} cannot be combined with others: it sets flags for all of "
+                f"the rule {name} cannot be combined with others: it sets flags for all of "
                 "them; write flags for a part of the expression, (?i:...)"
             )
         if _NUMBERED.search(rule):
             raise InputError(
-                f"the rule {shown(name)} refers to a group by number, which changes when rules are "
+                f"the rule {name} refers to a group by number, which changes when rules are "
                 "combined; name the group: (?P<sign>[/-]) and (?P=sign)"
             )
         if groups & pattern.groupindex.keys():
             raise InputError(
-                f"the rule {shown(name)} cannot be combined with others: it names a group as "
+                f"the rule {name} cannot be combined with others: it names a group as "
                 "another rule does"
             )
         groups |= pattern.groupindex.keys()
         if pattern.match(""):
-            raise InputError(f"the rule {shown(name)} matches the empty string")
+            raise InputError(f"the rule {name} matches the empty string")
     regex.compile(combined(dict(rules)))
 
 

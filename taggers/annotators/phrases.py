@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from corpus.batch import NO_VALUE, Batch, Stream
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.fields import Fields
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Phrases:
         for path, gazetteer in zip(paths, gazetteers, strict=True):
             if not len(gazetteer):
                 raise InputError(
-                    f"{shown(path)} has no phrases; remove it, or import a list that has some"
+                    f"{path} has no phrases; remove it, or import a list that has some"
                 )
         return cls(terms_by_class(gazetteers))
 

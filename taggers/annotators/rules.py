@@ -11,7 +11,7 @@ import numpy as np
 import regex
 
 from corpus.batch import NO_VALUE, Batch, Stream
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.ragged import ranges_of
 from corpus.storage.fields import Fields
 from corpus.tags import touched_tokens
@@ -133,8 +133,9 @@ class Rules:
                     yield row, match
             except TimeoutError:
                 raise InputError(
-                    f"the rules {shown(', '.join(self._names))} take too long, at last in the "
-                    f"document {shown(batch.ids[row])}; expected a time in proportion to the "
+                    "the rules take too long, at last in the document "
+                    f"{quoted(batch.ids[row].as_py())}; "
+                    "expected a time in proportion to the "
                     "text, without nested repetition such as (a+)+"
                 ) from None
 
@@ -145,7 +146,10 @@ class Rules:
     @classmethod
     def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
-        return cls(settings.text_by_key("rules"))
+        try:
+            return cls(settings.text_by_key("rules"))
+        except InputError:  # whose message may quote the model
+            raise settings.error("rules", "rules that compile together in time") from None
 
 
 def _offsets(

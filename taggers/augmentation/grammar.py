@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 
 import msgspec
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.fields import parse_toml
 from gazetteers.folding import fold
 
@@ -78,15 +78,15 @@ class Grammar:
         tables = parse_toml(shipped, _SHIPPED)
         if path is not None:
             try:
-                own = parse_toml(path.read_bytes(), shown(path))
+                own = parse_toml(path.read_bytes(), str(path))
                 msgspec.convert(own, _Tables)
             except OSError:
                 raise InputError(
-                    f"{shown(path)} is not there or cannot be read; expected a grammar"
+                    f"{path} is not there or cannot be read; expected a grammar"
                 ) from None
             except msgspec.ValidationError as error:
                 raise InputError(
-                    f"{shown(path)}: {shown(error)}; expected tables like those of the built-in "
+                    f"{path}: {error}; expected tables like those of the built-in "
                     "grammar (bootstrap help augmentation)"
                 ) from None
             tables = _merged(tables, own)

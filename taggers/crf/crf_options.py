@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.embeddings.automatic import AUTO, CLUSTERINGS
 from taggers.embeddings.embedding_files import cluster_files
 from taggers.features.feature_options import PHRASES, FeatureOptions, name_of, without_layout
@@ -113,7 +113,7 @@ class CRFOptions(FeatureOptions):
             for name in self.clustering_names:
                 if name not in CLUSTERINGS:
                     raise InputError(
-                        f'clusters = "{AUTO}" has no clustering {shown(name)}; it has '
+                        f'clusters = "{AUTO}" has no clustering {name}; it has '
                         f"{', '.join(CLUSTERINGS)}"
                     )
         return FeatureOptions.check(self)

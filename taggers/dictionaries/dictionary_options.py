@@ -12,7 +12,7 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.counts import WordCounts
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, CENSUS, CUE_WORDS, PLACES, read_gazetteer
 from taggers.annotators.phrases import Phrases
 from taggers.options import Capability, Coverage, TaggerOptions, option
@@ -196,7 +196,7 @@ class ListOptions(DivergenceOptions):
         for name in self.place_labels:
             if name not in known:
                 raise InputError(
-                    f"place_labels names the class {shown(name)}; the lists have "
-                    f"{', '.join(map(shown, known))}"
+                    f"place_labels names the class {name}; the lists have "
+                    f"{', '.join(map(quoted, known))}"
                 )
         return DivergenceOptions.check(self)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.storage.arrays import Expected
 from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold
@@ -86,9 +86,9 @@ class NameFrequencies:
         for name in names.classes:
             if not _NAME.fullmatch(name):
                 raise InputError(
-                    f"names: no feature can be named after the class {shown(name)}: it is empty or "
-                    "contains a space or one of [ ] : = |; rename it by bootstrap gazetteer import "
-                    "--class"
+                    f"names: no feature can be named after the class {quoted(name)}: it is empty "
+                    "or contains a space or one of [ ] : = |; rename it by bootstrap gazetteer "
+                    "import --class"
                 )
         counts = np.where(names.alone > 0, names.counts, 0)
         size = np.maximum(np.searchsorted(_BOUNDS, counts, side="right") - 1, 0)

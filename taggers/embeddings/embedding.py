@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.storage.arrays import Expected, map_array, read_array, write_array
@@ -94,7 +94,7 @@ class Embedding:
         manifest.verify(name for name in manifest.names if Path(name).stem not in _VECTORS)
         self.normalisation = manifest.fields.text("normalisation")
         if self.normalisation not in NORMALISATIONS:
-            raise ValueError(f"the normalisation is none of {', '.join(NORMALISATIONS)}")
+            raise InputError(f"the normalisation is none of {', '.join(NORMALISATIONS)}")
         self._normalise = NORMALISATIONS[self.normalisation]
         self.settings: dict[str, Any] = dict(manifest.fields.fields("settings").values)
         self.names = StringTable(_mapped(manifest, "words"), _mapped(manifest, "word_ends"))
@@ -104,11 +104,11 @@ class Embedding:
         if (lengths := manifest.fields.value("parts")) is not None:
             least, most = map(int, lengths)
             if not 0 < least <= most <= _LONGEST_PART:
-                raise ValueError(f"the n-grams have {least} to {most} characters")
+                raise InputError(f"the n-grams have {least} to {most} characters")
             self._parts, self._part_lengths = _mapped(manifest, "parts"), (least, most)
         hashes = _mapped(manifest, "hashes")
         if is_crowded(hashes):
-            raise ValueError("hashes.npy has values that are no hashes of words")
+            raise InputError("hashes.npy has values that are no hashes of words")
         self._index = HashIndex(hashes)
         self._check()
 
@@ -116,15 +116,15 @@ class Embedding:
         """Raise a `ValueError` if the files are inconsistent."""
         sizes = {len(self.names), len(self.counts), len(self.vectors) - FIRST}
         if sizes != {len(self._index.hashes)}:
-            raise ValueError(f"its files have different numbers of words: {sorted(sizes)}")
+            raise InputError(f"its files have different numbers of words: {sorted(sizes)}")
         if self.names.ends[-1:].tolist() != [len(self.names.text)][: len(self)]:
-            raise ValueError("the text of its words does not have the expected length")
+            raise InputError("the text of its words does not have the expected length")
         if self._parts is not None and self._parts.shape[1] != self.dimension:
-            raise ValueError("the vectors of words and of n-grams have different dimensions")
+            raise InputError("the vectors of words and of n-grams have different dimensions")
         some = np.linspace(0, len(self) - 1, min(len(self), _CHECKED_WORDS)).astype(int)
         expected = word_hashes([self.names[index] for index in some.tolist()])
         if (self._index.hashes[some] != expected).any():
-            raise ValueError("hashes.npy has other hashes than those of its words")
+            raise InputError("hashes.npy has other hashes than those of its words")
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -138,11 +138,11 @@ class Embedding:
         with errors_of(folder, "embedding"):
             check_folder(folder, MODEL)
             fields = read_fields(folder / DESCRIPTION)
-            if (version := fields.value("format")) == FORMAT:
+            if fields.value("format") == FORMAT:
                 return cls(folder, Manifest(folder / DESCRIPTION, fields))
         raise InputError(
-            f"{shown(folder)} holds an embedding of format {shown(version)}; this version reads "
-            f"format {FORMAT}: train or load it again"
+            f"{folder} holds an embedding of another format; this version reads format "
+            f"{FORMAT}: train or load it again"
         )
 
     def verify(self) -> int:
@@ -303,7 +303,7 @@ def find_embeddings(folder: Path) -> list[Embedding]:
     folders = embedding_folders(folder)
     if not folders:
         raise InputError(
-            f"{shown(folder)} holds no embedding; train one by bootstrap embed train, or load "
+            f"{folder} holds no embedding; train one by bootstrap embed train, or load "
             "pretrained vectors by bootstrap embed load"
         )
     return [Embedding.load(path) for path in folders]

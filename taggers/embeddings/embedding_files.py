@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown, unreadable
+from corpus.errors import InputError, unreadable
 from corpus.storage.atomic import open_anew, write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
 from corpus.storage.opening import folders_with
@@ -59,7 +59,7 @@ def checked_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise InputError(
-            f'"{shown(name)}" cannot be the name of an embedding; expected letters a to z, digits, '
+            f'"{name}" cannot be the name of an embedding; expected letters a to z, digits, '
             "_, . and -"
         )
     return name
@@ -88,10 +88,10 @@ def errors_of(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{shown(path)} holds no {what}: {error}") from None
+        raise InputError(f"{path} holds no {what}: {error}") from None
     except (OSError, TypeError, ValueError) as error:
         raise unreadable(path, error) or InputError(
-            f"{shown(path)} holds no {what}: {shown(error)}"
+            f"{path} holds no {what}, or it is damaged"
         ) from None
 
 

@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.formats.files import checked_codec
 from corpus.storage.arrays import write_array
 from corpus.storage.atomic import new_folder, open_new, refuse_existing
@@ -115,7 +115,7 @@ def load_pretrained(
     try:
         refuse_existing(target)
     except InputError:
-        message = f"{shown(target)} exists already: choose another name with --name"
+        message = f"{target} exists already: choose another name with --name"
         raise InputError(message) from None
     report, read = progress or (lambda done, total: None), 0
     words: dict[str, None] = {}
@@ -136,7 +136,7 @@ def load_pretrained(
 
     with new_folder(target) as staging, _opened(source, staging) as file:
         report(0, 0)
-        vectors = _read(file, shown(source), encoding)
+        vectors = _read(file, str(source), encoding)
         write_vectors(staging / "vectors.npy", vectors.dimension, distinct(vectors))
         if vectors.parts is not None:
             write_array(staging / "parts.npy", vectors.parts)
@@ -151,7 +151,7 @@ def _errors_of_reading(source: Path) -> Iterator[None]:
         yield
     except (OSError, EOFError, zlib.error) as error:
         what = getattr(error, "strerror", None) or "it is cut off, or not compressed by gzip"
-        raise InputError(f"{shown(source)} cannot be read: {what}") from None
+        raise InputError(f"{source} cannot be read: {what}") from None
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def _opened(source: Path, staging: Path) -> Iterator[BinaryIO]:
         return
     copy = staging / "copy"
     with gzip.open(source) as content, open_new(copy) as unpacked:
-        reader = LimitedReader(content, shown(source), source.stat().st_size)
+        reader = LimitedReader(content, str(source), source.stat().st_size)
         piece: bytes | None = b"-"
         while piece:
             with _errors_of_reading(source):
@@ -197,8 +197,8 @@ def _read(file: BinaryIO, name: str, encoding: str) -> _Vectors:
     number, dimension = map(int, fields)
     if not (number and 0 < dimension <= LARGEST):
         raise InputError(
-            f"{name} declares {number:,} vectors of {dimension:,} components; expected at least "
-            f"one vector, and 1 to {LARGEST:,} components"
+            f"{name} declares other numbers in its first line than it may; expected at least one "
+            f"vector, and 1 to {LARGEST:,} components"
         )
     start = file.tell()
     second = file.readline(LONGEST).split()[1:]
@@ -235,7 +235,7 @@ def _text_entries(
         yield _decoded(b"_".join(word), encoding, where), vector
     if declared not in (None, number):
         raise InputError(
-            f"{name} declares {declared:,} vectors, but contains {number:,}"
+            f"{name} contains {number:,} vectors, and declares another number of them"
             f"{': was it cut off?' if number < (declared or 0) else ''}"
         )
 

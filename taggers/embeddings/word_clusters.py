@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.kernels.hash_index import ABSENT, HashIndex, Positions
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.storage.arrays import Expected
@@ -113,12 +113,10 @@ class WordClusters:
         every = {embedding: clusterings_of(embedding) for embedding in find_embeddings(folder)}
         known = [name for clusterings in every.values() for name in clusterings]
         if not known:
-            raise InputError(f"{shown(folder)} has no clusters yet: run bootstrap cluster first")
+            raise InputError(f"{folder} has no clusters yet: run bootstrap cluster first")
         for name in names:
             if name not in known:
-                raise InputError(
-                    f"{shown(folder)} has no clustering {shown(name)}; it has {', '.join(known)}"
-                )
+                raise InputError(f"{folder} has no clustering {name}; it has {', '.join(known)}")
         tables = []
         for embedding, clusterings in every.items():
             wanted = [name for name in clusterings if not names or name in names]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.tags import find_entities
 from taggers.base import (
     Detail,
@@ -285,8 +285,7 @@ def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
     tagger = load_tagger(folder)
     if tagger.kind != kind or read_digest(folder) != digest:
         raise InputError(
-            f"{shown(folder)} holds another model than the member of the ensemble that was saved "
-            "there"
+            f"{folder} holds another model than the member of the ensemble that was saved there"
         )
     return tagger
 
@@ -304,8 +303,8 @@ def _marginals(
     position = {name: number for number, name in enumerate(labels)}
     if unknown := [name for name in tagging.labels if name not in position]:
         raise InputError(
-            f'a tagger of kind "{member.kind}" has the label {unknown[0]}, which is not a label of '
-            "the training documents"
+            f'a tagger of kind "{member.kind}" has the label {quoted(unknown[0])}, which is not a '
+            "label of the training documents"
         )
     return np.array([position[name] for name in tagging.labels], np.int64), tagging.marginals
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.features.feature_options import FeatureOptions
 from taggers.features.templates import Templates
 from taggers.features.words import Feature
@@ -142,7 +142,7 @@ def clusters_for(train: Batch, folder: str, names: Sequence[str] = ()) -> WordCl
     counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
     if not counts[clusters.having(train.vocabulary)].any():
         raise InputError(
-            f"{shown(folder)}: none of the {train.n_tokens:,} tokens of the training documents has "
+            f"{folder}: none of the {train.n_tokens:,} tokens of the training documents has "
             "a cluster; were the embeddings trained on other notes, or on words normalised "
             "differently?"
         )

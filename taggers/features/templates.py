@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.features.words import Feature, feature, is_feature
 
 _TERM = re.compile(r"([^\[\]\s:=|]+)(?:\[(-?[0-9])(?:\.\.(-?[0-9]))?\])?")
@@ -52,14 +52,14 @@ class Template:
         match = _TERM.fullmatch(text)
         if match is None:
             raise InputError(
-                f"{shown(text)} is not a template: expected NAME, NAME[0] or NAME[-1..1], with "
+                f"{text} is not a template: expected NAME, NAME[0] or NAME[-1..1], with "
                 "offsets from -9 to 9"
             )
         if match[2]:
             offsets = range(int(match[2]), int(match[3] or match[2]) + 1)
         if not offsets:
             raise InputError(
-                f"{shown(text)} has an empty window: the first offset is greater than the last"
+                f"{text} has an empty window: the first offset is greater than the last"
             )
         return cls(match[1], tuple(offsets))
 
@@ -93,7 +93,7 @@ class Conjunction:
         terms = [Template.parse(term, (0,)) for term in text.split()]
         if len(terms) < 2 or any(len(term.offsets) > 1 for term in terms):
             raise InputError(
-                f"{shown(text)} is not a conjunction: expected two or more names with one offset "
+                f"{text} is not a conjunction: expected two or more names with one offset "
                 "each, such as capitalization[-1] capitalization[0]"
             )
         return cls(tuple((term.name, term.offsets[0]) for term in terms))

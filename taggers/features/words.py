@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.kernels.code_points import CharacterTable, code_points, text_of
 
 #: The words before and after a document: the beginning and end of sentence of paper 003.
@@ -200,6 +200,6 @@ def feature(name: str) -> Feature:
     affix = _AFFIX.fullmatch(name)
     if affix is None:
         known = ", ".join([*FEATURES, "prefix1 to prefix9", "suffix1 to suffix9"])
-        raise InputError(f'there is no feature "{shown(name)}"; the features are {known}')
+        raise InputError(f'there is no feature "{name}"; the features are {known}')
     side = _prefix if affix[1] == "prefix" else _suffix
     return functools.partial(side, int(affix[2]))

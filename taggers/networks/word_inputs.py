@@ -307,7 +307,7 @@ def _values(described: Fields, templates: Sequence[Template]) -> dict[str, tuple
     """Return the values of features or streams of these names."""
     names = [template.name for template in templates]
     if list(described) != names:
-        raise InputError(f"{described.place}: expected {', '.join(names)}")
+        raise InputError(f"{described.place}: expected the features and streams of its templates")
     return {name: described.distinct_texts(name) for name in names}
 
 

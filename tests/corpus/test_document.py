@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.document import Document, DocumentError, Span
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.formats import Columns
 
 TEXT = "Núria Puig, 43 anys"
@@ -103,6 +103,5 @@ def test_errors_are_one_line_whatever_names_are_like(name: str) -> None:
         message = str(caught.value)
         assert message.isprintable()
         assert len(message) < 700
-    assert str(Span(0, 5, name)).startswith("0-5 (")
-    assert shown("ward/17") == "ward/17"
-    assert shown("x" * 100_000 + "#17").endswith("x#17")
+    assert str(Span(0, 5, name)) == f"0-5 (<{len(name)} characters>)"
+    assert quoted("ward/17") == "ward/17"

@@ -13,7 +13,7 @@ from bootstrap.data.preparation import check_budget, refuse_unknown_classes
 from bootstrap.data.representativeness import Profile, compare, percent
 from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
 from bootstrap.data.splits import read_notes, source_lines
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, one_line, quoted
 from corpus.tags import MISALIGNED, classes_of
 
 #: The maximum number of beginnings of documents in the table.
@@ -31,7 +31,7 @@ def main(options: argparse.Namespace) -> None:
         data,
         configuration.labels,
         coverages,
-        on_problem=lambda split, problem: problems.append(f"{split}: {problem}\n"),
+        on_problem=lambda split, problem: problems.append(f"{one_line(f'{split}: {problem}')}\n"),
     )
     if options.problems:
         write_file(options.problems, "".join(problems).encode())
@@ -57,7 +57,7 @@ def main(options: argparse.Namespace) -> None:
         print_lines(["", *cost_lines])
     print_lines(["", *(f"! {line}" for line in lines)] if lines else ["", "no warnings"])
     if will_not_start(reports, data):
-        raise InputError(f"{shown(options.config)}: a run will not start with these notes")
+        raise InputError(f"{options.config}: a run will not start with these notes")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
 
@@ -97,7 +97,7 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     yield "annotations not aligned with tokens", misaligned
     yield "entities", [report.entities.total() for report in labelled]
     for name in sorted({name for report in labelled for name in report.entities}):
-        yield f"  {shown(name)}", [report.entities[name] for report in labelled]
+        yield f"  {quoted(name)}", [report.entities[name] for report in labelled]
 
 
 def _profile_rows(
@@ -116,9 +116,9 @@ def _profile_rows(
     for name in names:
         means = (split.per_document.get(name) for split in every)
         cells = ("" if mean is None else f"{mean:.2f}" for mean in means)
-        yield [f"  {shown(name)} per document", *cells]
+        yield [f"  {quoted(name)} per document", *cells]
     for name in names:
-        yield percents(f"  tokens in {shown(name)}", (split.tokens.get(name) for split in every))
+        yield percents(f"  tokens in {quoted(name)}", (split.tokens.get(name) for split in every))
         if predicted:
             shares = (predicted.get(split, {}).get(name) for split in profiles)
             yield percents("    as a small CRF of the seed tags them", shares)

@@ -12,7 +12,7 @@ import numpy as np
 from bootstrap.cli.console import StageProgress, print_figures, print_lines
 from bootstrap.embedding_training import locked_folder
 from bootstrap.execution.processes import default_jobs, in_processes
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of, find_clusterings
 from taggers.embeddings.embedding import Embedding, find_embeddings
 
@@ -56,7 +56,7 @@ def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
         existing = clustering.options
         if existing.k == wanted.k and existing != wanted:
             raise InputError(
-                f"{shown(embedding.folder)} has {wanted.k} clusters found with random state "
+                f"{embedding.folder} has {wanted.k} clusters found with random state "
                 f"{existing.random_state} in {existing.passes} passes; remove clusters-"
                 f"{wanted.k}.json to find others"
             )

@@ -15,10 +15,10 @@ from bootstrap.cli.inputs import (
     read_notes,
     with_label_map,
 )
-from corpus.errors import Problems, shown
+from corpus.errors import Problems, quoted
 from corpus.formats import WriteReport, write
 
-_NAMED = 20  # columns or labels that a line names
+_NAMED = 20  # labels that a line names
 
 
 def main(options: argparse.Namespace) -> None:
@@ -34,24 +34,21 @@ def main(options: argparse.Namespace) -> None:
 
 
 def dropped_lines(dropped: Mapping[str, int]) -> list[str]:
-    """Name the labels that were dropped."""
-    return _counted_line("spans of labels that are not in [labels]", dropped)
+    """Name the labels that were dropped, and count their spans."""
+    if not dropped:
+        return []
+    named = [f"{quoted(name)} ({count:,})" for name, count in sorted(dropped.items())]
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    labels = f"{', '.join(named[:_NAMED])}{more}"
+    return [f"left out, spans of labels that are not in [labels]: {labels}"]
 
 
 def written_lines(written: WriteReport, target: Path, problems: Problems) -> Sequence[str]:
     """Report the documents written, and annotations and columns that were left out."""
+    unused = len(problems.unused)
     lost = [f"{count:,} {what}" for what, count in written.left_out.items()]
     return [
         f"{written.documents:,} documents with {written.spans:,} spans are in {target}",
         *([f"left out, not supported by the format: {', '.join(lost)}"] if lost else []),
-        *_counted_line("columns or keys that are not part of a note", problems.unused),
+        *([f"left out, not part of a note: {unused:,} columns or keys"] if unused else []),
     ]
-
-
-def _counted_line(what: str, counts: Mapping[str, int]) -> list[str]:
-    """Return a line with names that are not written and their counts, if there are any."""
-    if not counts:
-        return []
-    named = [f"{shown(name)} ({count:,})" for name, count in sorted(counts.items())]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return [f"left out, {what}: {', '.join(named[:_NAMED])}{more}"]

@@ -8,7 +8,7 @@ from bootstrap.cli.console import StageProgress, print_lines, report_problems
 from bootstrap.cli.inputs import problems_of, read_notes
 from corpus.corpora import count_records
 from corpus.counts import count_words
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import refuse_existing
 
 
@@ -22,7 +22,7 @@ def main(options: argparse.Namespace) -> None:
         counts = count_words(documents, progress=lambda done: bar.report("counting", done, total))
     report_problems(problems)
     if not len(counts):
-        raise InputError(f"{shown(options.source)}: {counts.total:,} documents without any word")
+        raise InputError(f"{options.source}: {counts.total:,} documents without any word")
     counts.save(options.output)
     print_lines(
         [

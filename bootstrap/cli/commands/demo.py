@@ -27,7 +27,7 @@ from bootstrap.execution.processes import default_jobs
 from bootstrap.experiments.plan import load_plan
 from bootstrap.runs.outcome import decision_lines
 from bootstrap.self_training.stopping import STOPPED
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.evaluation import Scores
 
 #: The minimum number of notes to train embeddings on, and the number for each cluster.
@@ -78,13 +78,10 @@ def _refuse_existing(folder: Path) -> None:
     demo = Demo(folder)
     how = "name a new folder with --out"
     if demo.config.is_file():
-        how += f", or continue: bootstrap run {shown(demo.config)} --out {shown(demo.run)} --resume"
+        how += f", or continue: bootstrap run {demo.config} --out {demo.run} --resume"
     elif demo.comparison.is_file():
-        how += (
-            f", or continue: bootstrap experiment {shown(demo.comparison)} "
-            f"--out {shown(demo.experiment)}"
-        )
-    raise InputError(f"{shown(folder)} exists already; {how}")
+        how += f", or continue: bootstrap experiment {demo.comparison} --out {demo.experiment}"
+    raise InputError(f"{folder} exists already; {how}")
 
 
 def _compare(options: argparse.Namespace, folder: Path) -> None:
@@ -153,7 +150,7 @@ def gain_lines(first: Scores, last: Scores, best: int) -> list[str]:
             for scores in (first, last)
         )
         lines.append(
-            f"  {shown(name):10} precision {before.precision:.3f} to {after.precision:.3f}, "
+            f"  {quoted(name):10} precision {before.precision:.3f} to {after.precision:.3f}, "
             f"recall {before.recall:.3f} to {after.recall:.3f}, "
             f"F1 {before.f1:.3f} to {after.f1:.3f} ({after.f1 - before.f1:+.3f})"
         )

@@ -12,7 +12,7 @@ from bootstrap.cli.inputs import problems_of, read_notes
 from bootstrap.embedding_training import EmbeddingRecipe, embed, notes_of
 from corpus.corpora import count_records
 from corpus.document import Document
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems
 from corpus.units import split_documents
 from taggers.embeddings.embedding import Embedding, find_embeddings
 from taggers.embeddings.pretrained import load_pretrained
@@ -121,7 +121,7 @@ def show(options: argparse.Namespace) -> None:
     neighbours = [embedding.neighbours(options.word, options.number) for embedding in embeddings]
     if not any(neighbours):
         raise InputError(
-            f"{shown(options.folder)}: no embedding has a vector for this word, its lower case or "
+            f"{options.folder}: no embedding has a vector for this word, its lower case or "
             "its lemma"
         )
     for embedding, nearest in zip(embeddings, neighbours, strict=True):

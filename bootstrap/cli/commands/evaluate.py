@@ -15,7 +15,7 @@ from bootstrap.cli.commands.convert import dropped_lines
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, with_label_map
 from corpus.corpora import read_corpus
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.evaluation import MEASURES, score
 from corpus.formats import Columns
 
@@ -42,7 +42,7 @@ def main(options: argparse.Namespace) -> None:
     report = score(gold, predicted).report(np.random.default_rng(0))
     if not any(document.spans for document in gold):
         raise InputError(
-            f"{shown(options.gold)}: {len(gold):,} gold documents without any entity; expected "
+            f"{options.gold}: {len(gold):,} gold documents without any entity; expected "
             "annotated notes (is --gold-label-column the name of their annotations?)"
         )
     if options.json:
@@ -71,7 +71,7 @@ def _rows(report: dict[str, Any]) -> Iterator[list[str]]:
     for measure, meaning in MEASURES.items():
         yield [meaning, *_cells(report[measure])]
     for name, figures in report["per_label"].items():
-        yield [f"  {shown(name)}", *_cells(figures)]
+        yield [f"  {quoted(name)}", *_cells(figures)]
 
 
 def _cells(figures: dict[str, Any]) -> list[str]:

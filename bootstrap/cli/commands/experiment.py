@@ -24,7 +24,7 @@ from bootstrap.experiments.results import experiment_report, read_results, write
 from bootstrap.experiments.runner import Event, PlannedRun, carry_out_all, prepare_runs
 from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import warm_up_taggers
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import write_errors_of
 
 _log = logging.getLogger(__name__)
@@ -122,11 +122,11 @@ def _confirm(plan: Plan, *, confirmed: bool) -> None:
     if confirmed or plan.number <= MANY_RUNS:
         return
     if not sys.stdin.isatty():
-        raise InputError(f"{shown(plan.source.file)}: {line}; confirm them with --yes")
+        raise InputError(f"{plan.source.file}: {line}; confirm them with --yes")
     sys.stderr.write("carry them out? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise InputError(f"{shown(plan.source.file)}: {line}, which were not confirmed")
+        raise InputError(f"{plan.source.file}: {line}, which were not confirmed")
 
 
 def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> int:
@@ -164,13 +164,13 @@ def _report(event: Event, progress: ExperimentProgress) -> bool:
     if message.kind == "stage":
         progress.report(name, message.text, message.done, message.total)
     elif message.kind == "warning":
-        _log.warning("%s: %s", shown(name), message.text)
+        _log.warning("%s: %s", name, message.text)
     elif message.kind == "failed":
         progress.end(name, is_run=is_run)
-        _log.error("%s failed: %s", shown(name), message.text)
+        _log.error("%s failed: %s", name, message.text)
     elif message.kind == "finished":
         amount = progress.end(name, is_run=is_run)
-        _log.info("%s is finished%s", shown(name), f" ({amount})" if is_run else "")
+        _log.info("%s is finished%s", name, f" ({amount})" if is_run else "")
     return message.kind == "failed" and is_run
 
 
@@ -183,7 +183,7 @@ def _print_list(plan: Plan, experiment: ExperimentFolder) -> None:
         for split in plan.splits
     )
     rows = ((f"{run.folder.parent.name}/{run.folder.name}", _state_of(run)) for run in runs)
-    print_figures(("run", "state"), ((shown(name), state) for name, state in rows))
+    print_figures(("run", "state"), rows)
 
 
 def _state_of(run: Run) -> str:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
 from bootstrap.cli.parser import OF_CLASS, OF_WORD
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems, quoted
 from corpus.storage.atomic import refuse_existing
 from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold_terms
@@ -55,32 +55,34 @@ def import_(options: argparse.Namespace) -> None:
 def _progress(bar: StageProgress, path: Path) -> Progress:
     """Return a function that shows the bytes read of a file."""
     return lambda done, total: bar.report(
-        f"reading {shown(path.name)}", done // _MEGABYTE, total // _MEGABYTE
+        f"reading {path.name}", done // _MEGABYTE, total // _MEGABYTE
     )
 
 
 def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -> Iterator[str]:
     """Yield lines that describe how a file was read."""
-    between = DELIMITERS.get(imported.delimiter, shown(imported.delimiter))
+    between = DELIMITERS.get(imported.delimiter, imported.delimiter)
     doubt = " (guessed; --encoding names another)" if guessed else ""
-    yield f"{shown(path)}: {imported.encoding}{doubt}, {between} between columns"
+    yield f"{path}: {imported.encoding}{doubt}, {between} between columns"
     padded = " (numbers with {} digits, zeros on the left)"
+    numbers = {name: f"column {number}" for number, name in enumerate(imported.columns, start=1)}
     columns = [
-        f"{shown(name)}{padded.format(width) if width else ''}"
+        f"{numbers[name]}{padded.format(width) if width else ''}"
         for name, width in zip(imported.terms, imported.widths, strict=True)
     ]
     # In a list without a header, the header is the first term.
     only = unnamed and not is_well_known(imported.terms[0])
     how = " (the only column of text; the first line was taken as the header)" if only else ""
     yield f"  term: {' and '.join(columns)}{how}"
-    counts = " + ".join(shown(name) for name in imported.counts)
+    counts = " + ".join(numbers[name] for name in imported.counts)
     yield f"  count: {counts or 'each row counts 1'}"
     if imported.class_column:
-        yield f"  class: that of {shown(imported.class_column)}"
+        yield f"  class: that of {numbers[imported.class_column]}"
     else:
-        yield f"  class: {imported.gazetteer.classes[0]}"
-    if imported.unused:
-        yield f"  not used: {', '.join(shown(name) for name in imported.unused)}"
+        yield f"  class: {quoted(imported.gazetteer.classes[0].as_py())}"
+    used = {*imported.terms, *imported.counts, imported.class_column}
+    if unused := [number for name, number in numbers.items() if name not in used]:
+        yield f"  not used: {', '.join(unused)}"
     left = f", {imported.left_out:,} left out" if imported.left_out else ""
     yield f"  {_counted(imported.rows, 'row')}{left}: {_counted(len(imported.gazetteer), 'term')}"
 
@@ -103,17 +105,17 @@ def _refuse_repeated(paths: Sequence[Path]) -> None:
     seen: set[Path] = set()
     for path in paths:
         if path.resolve() in seen:
-            raise InputError(f"{shown(path)} is named twice; expected different files")
+            raise InputError(f"{path} is named twice; expected different files")
         seen.add(path.resolve())
 
 
 def _sizes_line(gazetteer: Gazetteer, path: Path) -> str:
     """Return the numbers of terms and occurrences of each class."""
     sizes = ", ".join(
-        f"{shown(size.name)} {size.terms:,} ({size.count:,} in all)" for size in gazetteer.sizes()
+        f"{quoted(size.name)} {size.terms:,} ({size.count:,} in all)" for size in gazetteer.sizes()
     )
     terms = "1 term is" if len(gazetteer) == 1 else f"{len(gazetteer):,} terms are"
-    return f"{terms} in {shown(path)}: {sizes}"
+    return f"{terms} in {path}: {sizes}"
 
 
 def show(options: argparse.Namespace) -> None:
@@ -125,7 +127,7 @@ def show(options: argparse.Namespace) -> None:
     term = fold_terms([options.term])[0]
     if not _show_term(gazetteer, term, options.number or OF_WORD):
         raise InputError(
-            f"{shown(options.gazetteer)}: no such term, and none that contains this word; "
+            f"{options.gazetteer}: no such term, and none that contains this word; "
             "bootstrap gazetteer show without a term lists the classes"
         )
 
@@ -133,7 +135,7 @@ def show(options: argparse.Namespace) -> None:
 def _show_classes(gazetteer: Gazetteer, number: int) -> None:
     """Print the size of each class and its most frequent terms."""
     for size in gazetteer.sizes():
-        title = f"{shown(size.name)}: {size.terms:,} terms, {size.count:,} in all"
+        title = f"{quoted(size.name)}: {size.terms:,} terms, {size.count:,} in all"
         _list(title, gazetteer.table().filter(pc.equal(gazetteer.classes, size.name)), number)
 
 
@@ -144,7 +146,7 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
     for row in entries:
         name, total = row["class"], sizes[row["class"]]
         share = row["count"] / max(total, 1)
-        print_lines([f"{shown(name)}: {row['count']:,}, {share:.4%} of {total:,}"])
+        print_lines([f"{quoted(name)}: {row['count']:,}, {share:.4%} of {total:,}"])
     parts = gazetteer.rows_with_word(term) if term and " " not in term else None
     if parts is None or not len(parts):
         return bool(entries)
@@ -154,7 +156,7 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
         of_class = parts.filter(pc.equal(parts["class"], name))
         if len(of_class):
             total = pc.sum(of_class["count"]).as_py()
-            title = f"{shown(name)}: part of {len(of_class):,} terms, {total:,} in all"
+            title = f"{quoted(name)}: part of {len(of_class):,} terms, {total:,} in all"
             _list(title, of_class, number)
     return True
 
@@ -163,4 +165,4 @@ def _list(title: str, rows: pa.Table, number: int) -> None:
     """Print a title and the first terms, which are the most frequent."""
     print_lines([title])
     first = rows.slice(0, number).to_pylist()
-    print_figures(("", ""), ((shown(row["term"]), f"{row['count']:,}") for row in first))
+    print_figures(("", ""), ((row["term"], f"{row['count']:,}") for row in first))

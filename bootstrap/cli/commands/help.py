@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from bootstrap.cli.arguments import CommandParser
 from bootstrap.cli.console import output, print_lines
 from bootstrap.config.settings import commented_template
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.storage.atomic import new_file
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ def read_topic(topic: str) -> str:
     """Return the page of a topic as Markdown; an unknown topic raises an `InputError`."""
     topics = find_topics()
     if topic not in topics:
-        raise InputError(f'there is no topic "{shown(topic)}"; the topics are {", ".join(topics)}')
+        raise InputError(f'there is no topic "{topic}"; the topics are {", ".join(topics)}')
     return topics[topic].read_text(encoding="utf-8")
 
 

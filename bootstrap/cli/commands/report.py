@@ -23,7 +23,7 @@ from bootstrap.reports.group_report import figure_of, named_figure, report_of
 from bootstrap.reports.groups import RunRecord, load_groups, parse_groups, require_comparable
 from bootstrap.reports.page import page_of
 from bootstrap.reports.tables import table_csv
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 
 def main(options: argparse.Namespace) -> None:
@@ -53,7 +53,7 @@ def plot(options: argparse.Namespace) -> None:
     """Draw a figure of runs and write it."""
     format = drawing_format(options.output)
     if experiment := _experiment_of(options):
-        report, what = experiment_report(experiment), f"{shown(experiment.folder)} has"
+        report, what = experiment_report(experiment), f"{experiment.folder} has"
         figure = named_figure(report, options.what, options.axis, what)
         names = [experiment.folder.resolve().name]
     else:
@@ -74,7 +74,7 @@ def _experiment_of(options: argparse.Namespace) -> ExperimentFolder | None:
     experiment = next((folder for folder in folders if folder.has_begun()), None)
     if experiment and len(folders) > 1:
         raise InputError(
-            f"{shown(experiment.folder)} is an experiment, which has a page of its own; name it "
+            f"{experiment.folder} is an experiment, which has a page of its own; name it "
             "alone, or name its runs"
         )
     for option in ("test", "show_text"):

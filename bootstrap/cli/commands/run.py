@@ -20,7 +20,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, quoted
 from corpus.storage.atomic import write_errors_of
 from corpus.tags import classes_of
 from taggers import TrainingError
@@ -44,7 +44,7 @@ def active(options: argparse.Namespace) -> None:
     """Run active learning, and print the gain, the run folder and the next commands."""
     configuration = load_configuration(options.config, options.overrides, trust=options.trust)
     if configuration.active is None:
-        raise InputError(LACKS_ACTIVE.format(shown(options.config)))
+        raise InputError(LACKS_ACTIVE.format(options.config))
     _run_and_report(configuration, options)
 
 
@@ -86,7 +86,7 @@ def run_and_show(
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
         if configuration.active:
-            log_lines(_log, logging.INFO, [f"gold        {shown(configuration.active.gold)}"])
+            log_lines(_log, logging.INFO, [f"gold        {configuration.active.gold}"])
         _warn_of_notes(notes)
         log_lines(_log, logging.INFO, coverage_lines)
         try:
@@ -125,7 +125,7 @@ def _class_lines(notes: Notes) -> list[str]:
     known |= set(classes_of(notes.gold.batch.labels)) if notes.gold else set()
     if not wanted - known:
         return []
-    names = ", ".join(map(shown, sorted(wanted - known)))
+    names = ", ".join(map(quoted, sorted(wanted - known)))
     lacking = (
         "which the seed lacks" if notes.seed.documents else "which [initial_model] does not tag"
     )

@@ -21,7 +21,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError
 from bootstrap.runs.resume import refuse_other_data
 from corpus.error_analysis import ERROR_KINDS, EntityError
-from corpus.errors import shown
+from corpus.errors import quoted
 
 #: The name of the absent side of a missed or spurious entity.
 NONE = "(none)"
@@ -84,7 +84,10 @@ def _errors_figure(record: RunRecord, errors: Sequence[EntityError]) -> Figure |
     by_class = _errors_by_class(errors)
     if not by_class:
         return None
-    title, axis = f"Errors of each class in iteration {record.best}", Axis("class", tuple(by_class))
+    title, axis = (
+        f"Errors of each class in iteration {record.best}",
+        Axis("class", tuple(map(quoted, by_class))),
+    )
     return kinds_figure("errors", title, DEFINITIONS, axis, [*by_class.values()])
 
 
@@ -98,7 +101,7 @@ def errors_table(record: RunRecord, errors: Sequence[EntityError]) -> Table:
         known = (scores.gold, scores.counts.true_positives) if scores else (0, 0)
         numbers = [*known, *(counts[kind] for kind in ERROR_KINDS)]
         totals += numbers
-        rows.append((name, *numbers))
+        rows.append((quoted(name), *numbers))
     return Table(
         "errors",
         "Errors of each class",
@@ -135,7 +138,9 @@ def _by_iteration(record: RunRecord) -> tuple[Figure | None, Table | None]:
 
 def _sides_of(error: EntityError) -> tuple[str, str]:
     """Return the gold and the predicted class of an error."""
-    gold, predicted = (side.label if side else NONE for side in (error.gold, error.predicted))
+    gold, predicted = (
+        quoted(side.label) if side else NONE for side in (error.gold, error.predicted)
+    )
     return gold, predicted
 
 
@@ -144,7 +149,7 @@ def confusion(record: RunRecord, errors: Sequence[EntityError]) -> tuple[Matrix,
     pairs = Counter(map(_sides_of, errors))
     for name, scores in record.estimates[record.best].items():
         if name:
-            pairs[name, name] += scores.counts.true_positives
+            pairs[quoted(name), quoted(name)] += scores.counts.true_positives
     names = (*sorted({side for sides in pairs for side in sides} - {NONE}), NONE)
     matrix = Matrix(
         "confusion",
@@ -176,7 +181,7 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
     """
     errors = record.errors[record.best]
     if errors is None:
-        raise RunError(f"{shown(record.run.folder)} has not recorded its errors; begin a new run")
+        raise RunError(f"{record.run.folder} has not recorded its errors; begin a new run")
     texts, ids = _validation_texts(record.run), record.counts[record.best].ids
     excerpts: dict[str, list[Block]] = {}
     number: Counter[tuple[str, str]] = Counter()

@@ -22,6 +22,7 @@ from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.outcome import decision_lines
+from corpus.errors import quoted
 
 _INTERVAL = "95 % confidence interval over documents"
 _SCORES = columns("estimate", "F1", "precision", "recall")
@@ -132,7 +133,7 @@ def iterations_table(
             ("precision", "estimate", lambda row: score("precision", row)),
             ("recall", "estimate", lambda row: score("recall", row)),
             *(
-                (f"{name} F1", "score", lambda row, name=name: row.classes[name].f1)
+                (f"{quoted(name)} F1", "score", lambda row, name=name: row.classes[name].f1)
                 for name in (classes if len(classes) <= _SHOWN_CLASSES else ())
             ),
             ("training documents", "count", lambda row: row.training_documents),
@@ -182,7 +183,7 @@ def _classes_figure(record: RunRecord) -> Figure | None:
         "F1 of each class",
         f"Classes by F1, the highest at the top. Lines: {_INTERVAL}; they are long where there "
         "are few entities.",
-        Axis("class", names=tuple(names)),
+        Axis("class", names=tuple(map(quoted, names))),
         Axis("F1 on validation", low=0.0, high=1.0),
         one_panel(*series),
         rows=True,
@@ -197,7 +198,8 @@ def classes_table(record: RunRecord) -> Table:
     for name in (*names, *sorted({*best} - {*names})):
         scores = best[name]
         change = scores.f1.value - first[name].f1.value if name in first else None
-        rows.append((name or "all", scores.gold, *score_cells(scores), change))
+        title = quoted(name) if name else "all"
+        rows.append((title, scores.gold, *score_cells(scores), change))
     titles = (Column("class"), Column("gold entities", "count"), *_SCORES)
     return Table(
         "classes",
@@ -216,7 +218,7 @@ def _class_curves_figure(record: RunRecord) -> Figure | None:
     panels = []
     for name in names:
         f1 = [scores[name].f1 if name in scores else Estimate(0.0) for scores in iterations]
-        panels.append(Panel(name, (Series.from_values("F1", f1),)))
+        panels.append(Panel(quoted(name), (Series.from_values("F1", f1),)))
     return Figure(
         "class-curves",
         "F1 of each class in each iteration",
@@ -229,7 +231,7 @@ def _class_curves_figure(record: RunRecord) -> Figure | None:
 
 def _class_scores_table(record: RunRecord) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (name, row.iteration, scores.gold, *score_cells(scores))
+        (quoted(name), row.iteration, scores.gold, *score_cells(scores))
         for name in record.classes
         for row in record.rows
         if (scores := record.estimates[row.iteration].get(name))
@@ -254,7 +256,7 @@ def _test_figure(record: RunRecord) -> Figure | None:
         "F1 of each class on the test documents",
         f"The model of iteration {record.best}, which the validation documents selected. Lines: "
         f"{_INTERVAL}.",
-        Axis("class", names=tuple(names)),
+        Axis("class", names=tuple(map(quoted, names))),
         Axis("F1", low=0.0, high=1.0),
         one_panel(
             Series.from_values("test", scores, mark="points", style=1),
@@ -272,7 +274,9 @@ def _test_table(record: RunRecord) -> Table:
         names = [ALL, *_ranked_classes(estimates)] if iteration == record.best else [ALL]
         for name in names:
             scores = estimates[name]
-            rows.append((iteration, name or "all", scores.gold, *score_cells(scores)))
+            rows.append(
+                (iteration, quoted(name) if name else "all", scores.gold, *score_cells(scores))
+            )
     titles = (Column("iteration", "count"), Column("class"), Column("gold entities", "count"))
     return Table("test", "Scores on the test documents", (*titles, *_SCORES), tuple(rows))
 

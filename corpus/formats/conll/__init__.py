@@ -19,7 +19,7 @@ from pathlib import Path
 
 from corpus.arguments import encodable
 from corpus.document import Document, Span
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems
 from corpus.formats.conll.schemes import (
     OUTSIDE,
     Scheme,
@@ -108,7 +108,7 @@ def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Recor
     """Yield where each document begins, and its parts."""
     for path in files_of(source, "conll"):
         layout = _layout_of(path, options)
-        where, name = shown(path), name_within(path, source.root)
+        where, name = str(path), name_within(path, source.root)
         sentences = _sentences(_numbered(path, options.encoding), layout)
         for document in _documents_of_sentences(sentences):
             number = next((sentence.lines[0][0] for sentence in document if sentence.lines), 1)
@@ -124,7 +124,7 @@ def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
         except Unreadable as error:
             fault = f"{error.kind}: {error.detail}"
         if fault:  # outside of the handler, whose context holds text
-            raise InputError(f"{shown(path)}:{number}: {fault}")
+            raise InputError(f"{path}:{number}: {fault}")
         text = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         yield number, text.removesuffix("\n").removesuffix("\r")
 
@@ -136,9 +136,9 @@ def _layout_of(path: Path, options: ReadOptions) -> _Layout:
         if line.startswith("# global.columns = "):
             declared = line.partition(" = ")[2].split()
         if line.strip() and not line.startswith(("#", _SEPARATOR)):
-            layout = _columns_layout(line, f"{shown(path)}:{number}", options.columns, declared)
+            layout = _columns_layout(line, f"{path}:{number}", options.columns, declared)
             tags = _tags(path, options.encoding, layout)
-            return replace(layout, scheme=detect_scheme(tags, shown(path)))
+            return replace(layout, scheme=detect_scheme(tags, str(path)))
     return _DEFAULT_LAYOUT
 
 

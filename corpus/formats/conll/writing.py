@@ -11,7 +11,7 @@ import numpy as np
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems, quoted
 from corpus.formats.batches import parts_of
 from corpus.formats.files import ON_ONE_LINE, new_text_file, readable
 from corpus.formats.rows import Row, Rows, WriteReport
@@ -51,7 +51,7 @@ def _writable(row: Row) -> Document:
     for span in document.spans:
         if not _LABEL.fullmatch(span.label):
             raise InputError(
-                f"document {shown(document.id)}: the label of {span} has white space, which CoNLL "
+                f"document {quoted(document.id)}: the label of {span} has white space, which CoNLL "
                 f"columns cannot hold; write JSONL or Parquet"
             )
     return document

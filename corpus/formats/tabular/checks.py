@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, Problem, ProblemError, Problems, shown
+from corpus.errors import InputError, Problem, ProblemError, Problems
 from corpus.formats.batches import (
     SCHEMA,
     batch_of,
@@ -27,6 +27,7 @@ from corpus.formats.records import (
     NOT_UTF8,
     NULL,
     Unreadable,
+    of_document,
     parsed_records,
     settled,
     within,
@@ -37,6 +38,9 @@ from corpus.ragged import offsets_of, owners_of
 
 NOT_WHOLE = "ids or groups that are broken numbers"
 UNMATCHED = "confidences of spans that do not match the annotations"
+
+#: Names of columns that are no text of a note, even in a file without a header.
+_USUAL = ("id", "text", "texto", "nota", "note", "label", "labels", "group", "groups", "patient")
 
 _Mask = npt.NDArray[np.bool_]
 
@@ -103,14 +107,20 @@ def check_names(names: list[str], file: str, columns: Columns) -> None:
     for part in ("id", "text"):
         name = getattr(columns, part)
         if name not in names and (part == "text" or not columns.is_default("id")):
-            listed = shown(", ".join(names[:30]) + (", ..." if len(names) > 30 else ""))
             raise InputError(
-                f"{file} has no column {name!r}: its columns are {listed}; name those of id and "
-                "text"
+                f"{file} has no column {name!r}: it has {_listed(names)}; name those of id "
+                "and text (is the first row a header, and the delimiter the right one?)"
             )
     for name in astuple(columns):
         if names.count(name) > 1:
             raise InputError(f"{file} has several columns {name!r}: expected one")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the number of columns, and the usual names among theirs; others may be text."""
+    among = ", ".join(dict.fromkeys(name for name in names if name.lower() in _USUAL))
+    number = "1 column" if len(names) == 1 else f"{len(names):,} columns"
+    return f"{number}, among them {among}" if among else number
 
 
 def checked_batches(
@@ -175,7 +185,7 @@ def _fixed(
             problems.reject(Problem(MALFORMED, where, "start, end or label is null or empty"))
         elif within(span, text, where, problems):
             usable.append(span)
-    settled_spans = settled(usable, f"{where}, document {shown(name)}", problems)
+    settled_spans = settled(usable, of_document(where, name), problems)
     document = Document(name, text, settled_spans, group)
     others = {name: column.slice(row, 1) for name, column in part.others.items()}
     if SPAN_CONFIDENCES in others:

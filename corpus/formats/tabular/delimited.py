@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from corpus.arguments import encodable
 from corpus.document import Document, Span
-from corpus.errors import InputError, Problems, shown
+from corpus.errors import InputError, Problems
 from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
 from corpus.formats.files import count_lines, new_text_file, open_text, readable
 from corpus.formats.jsonl import storable
@@ -28,6 +28,7 @@ from corpus.formats.records import (
     NULL,
     Unreadable,
     checked_text,
+    of_document,
     parsed_records,
     settled,
     span_of,
@@ -77,7 +78,7 @@ def other_columns(source: Source, options: ReadOptions) -> Mapping[str, pa.DataT
         header = _header(path, options.encoding)
         if not encodable(*header):
             raise InputError(
-                f"{shown(path)}, row 1: a name of a column is not in {options.encoding}; name "
+                f"{path}, row 1: a name of a column is not in {options.encoding}; name "
                 "another encoding, such as latin-1, or correct it"
             )
         names |= {name: CONFIDENCE_TYPES.get(name, pa.large_string()) for name in header}
@@ -96,7 +97,7 @@ def count(source: Source) -> int:
 
 def _header(path: Path, encoding: str) -> list[str]:
     with open_text(path, encoding, "") as text:
-        return _names(filter(None, DelimitedRows(text, _delimiter_of(path), shown(path))))
+        return _names(filter(None, DelimitedRows(text, _delimiter_of(path), str(path))))
 
 
 def _names(rows: Iterator[list[str]]) -> list[str]:
@@ -129,18 +130,18 @@ def _records(
 ) -> Iterator[tuple[str, _Record]]:
     """Yield where each row is, and its number and values; the header is row 1."""
     with open_text(path, options.encoding, "") as text:
-        table = DelimitedRows(text, _delimiter_of(path), shown(path))
+        table = DelimitedRows(text, _delimiter_of(path), str(path))
         rows = filter(None, iter(table))
         header = _names(rows)
         if not header:
             return
-        check_names(header, shown(path), options.columns)
+        check_names(header, str(path), options.columns)
         unused = frozenset(header).difference(astuple(options.columns), others)
         layout = _Layout(name, header, options.columns, options.encoding, others, unused)
         for number, fields in enumerate(rows, start=2):
-            yield f"{shown(path)}, row {number}", (layout, number, fields)
+            yield f"{path}, row {number}", (layout, number, fields)
         if table.quotes % 2 or not table.is_closed:
-            yield shown(path), (layout, 0, [])
+            yield str(path), (layout, 0, [])
 
 
 def _row(problems: Problems, where: str, record: _Record) -> Row:
@@ -165,9 +166,8 @@ def _row(problems: Problems, where: str, record: _Record) -> Row:
     spans: tuple[Span, ...] = ()
     if items:
         usable = spans_of_items(items, text, where, problems)
-        spans = settled(usable, f"{where}, document {shown(name)}", problems)
-    for column in layout.unused:
-        problems.unused[column] += 1
+        spans = settled(usable, of_document(where, name), problems)
+    problems.unused |= layout.unused
     document = Document(name, text, spans, values.get(columns.group) or None)
     others: dict[str, Any] = {column: values.get(column) or None for column in layout.others}
     for column in others.keys() & CONFIDENCE_TYPES.keys():

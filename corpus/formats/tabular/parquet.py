@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.errors import InputError, Problems, shown, unreadable
+from corpus.errors import InputError, Problems, unreadable
 from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
 from corpus.formats.rows import WriteReport
 from corpus.formats.sources import (
@@ -54,7 +55,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
             rows = file.metadata.num_rows
             if start < rows:
                 unused = set(file.schema_arrow.names).difference(astuple(options.columns), others)
-                problems.unused.update(dict.fromkeys(unused, rows - start))
+                problems.unused |= unused
                 reader = _Reader(path, name_within(path, source.root), options.columns, others)
                 yield from reader.batches(file, start, problems)
             start = max(0, start - rows)
@@ -84,28 +85,33 @@ def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType
     for path in files:
         with _opened(path) as file:
             schema = file.schema_arrow
-        for field in schema:
+        for number, field in enumerate(schema, start=1):
             name = field.name
             if name in SCHEMA.names or name in astuple(columns) or schema.names.count(name) > 1:
                 continue
-            others[name] = _unified(others.get(name, field.type), field.type, name, path)
+            others[name] = _unified(others.get(name, field.type), field.type, number, path)
     given = others.get(SPAN_CONFIDENCES)
     if given is not None and not _is_list_of_floats(given):
         del others[SPAN_CONFIDENCES]
     return others
 
 
-def _unified(left: pa.DataType, right: pa.DataType, name: str, path: Path) -> pa.DataType:
+def _unified(left: pa.DataType, right: pa.DataType, number: int, path: Path) -> pa.DataType:
     if left == right:
         return left
-    schemas = [pa.schema([(name, kind)]) for kind in (left, right)]
+    schemas = [pa.schema([("", kind)]) for kind in (left, right)]
     try:
         return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
-    except pa.ArrowException as error:
+    except pa.ArrowException:
         raise InputError(
-            f"{shown(path)}: column {name!r} is {right}, and {left} in the files before it: "
-            f"expected one type; read the files one by one"
-        ) from error
+            f"{path}: column {number} is {_named(right)}, and {_named(left)} in the files "
+            "before it: expected one type; read the files one by one"
+        ) from None
+
+
+def _named(kind: pa.DataType) -> str:
+    """Return the name of a type without its parts, such as the names of fields."""
+    return re.split(r"\W", str(kind), maxsplit=1)[0]
 
 
 class _Reader:
@@ -114,7 +120,7 @@ class _Reader:
     def __init__(
         self, path: Path, name: str, columns: Columns, others: dict[str, pa.DataType]
     ) -> None:
-        self._path, self._shown, self._name = path, shown(path), name
+        self._path, self._shown, self._name = path, str(path), name
         self._columns, self._others = columns, others
 
     def batches(
@@ -188,7 +194,8 @@ def _columns_present(schema: pa.Schema, file: str, columns: Columns) -> list[str
         kind = schema.field(column).type
         if not accepts(kind):
             raise InputError(
-                f"{file}: column {column!r} is {kind}: expected {expected}; name another column"
+                f"{file}: column {column!r} is {_named(kind)}: expected {expected}; name another "
+                "column"
             )
     return present
 
@@ -232,14 +239,12 @@ def _opened(path: Path) -> pq.ParquetFile:
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error) or InputError(
-            f"{shown(path)} is not a complete Parquet file: was it cut off while it was written?"
+            f"{path} is not a complete Parquet file: was it cut off while it was written?"
         ) from error
     rows = _rows_of_groups(file.metadata)
     if min(rows, default=0) < 0 or sum(rows) != file.metadata.num_rows:
         file.close()
-        raise InputError(
-            f"{shown(path)} is damaged: its groups have other numbers of rows than the file"
-        )
+        raise InputError(f"{path} is damaged: its groups have other numbers of rows than the file")
     return file
 
 

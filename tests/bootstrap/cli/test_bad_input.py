@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import Problems
+from corpus.errors import LONGEST_MESSAGE, Problems
 from corpus.formats import read, write
 
 Command = Callable[..., Any]
@@ -110,7 +110,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "a column that is not there": (
         lambda f: parquet(f, id=["a"], note=[TEXT]),
-        "in.parquet has no column 'text': its columns are id, note; name those of id and text",
+        "in.parquet has no column 'text': it has 2 columns, among them id, note; name those of",
     ),
     "a row without a text": (
         lambda f: parquet(f, id=["a", SECRET], text=[TEXT, None]),
@@ -261,6 +261,116 @@ def test_a_run_keeps_the_longest_where_its_configuration_says_so(
     model = json.loads((tmp_path / "run/best/model/model.json").read_text())
     assert "B-NAME" not in model["labels"]
     assert SECRET not in done.all
+
+
+# What a file holds in another place than expected
+
+#: A note, an id and a class, with and without characters that ids do not have.
+FIELDS = (SECRET, f"{SECRET} Puig", TEXT, json.dumps([[4, 19, f"{SECRET} Puig"]]))
+
+
+def table(
+    folder: Path, name: str, delimiter: str, header: str = "", encoding: str = "utf-8"
+) -> Path:
+    """A table with the secret in every field."""
+    quoted = delimiter.join('"{}"'.format(field.replace('"', '""')) for field in FIELDS)
+    rows = f"{header}{quoted}, niño\n{quoted}, niña\n"
+    path = folder / name
+    path.write_bytes(rows.encode(encoding))
+    return path
+
+
+def columns_named_by_notes(folder: Path) -> Path:
+    """A Parquet file whose columns and types are named after the secret."""
+    kind = pa.array([{SECRET: 1}])
+    return parquet(folder, **{"text": kind, SECRET: kind, f"{SECRET} Puig": ["x"]})
+
+
+HEADER = "id,text,nota,label\n"
+MISPLACED: dict[str, Callable[[Path], Path]] = {
+    "no header": lambda f: table(f, "in.csv", ","),
+    "another delimiter": lambda f: table(f, "in.csv", ";"),
+    "tabs": lambda f: table(f, "in.csv", "\t", HEADER),
+    "Latin-1": lambda f: table(f, "in.csv", ",", HEADER, "latin-1"),
+    "UTF-16": lambda f: table(f, "in.csv", ",", HEADER, "utf-16"),
+    "CSV as JSON lines": lambda f: table(f, "in.jsonl", ","),
+    "CSV as Parquet": lambda f: table(f, "in.parquet", ","),
+    "CSV as CoNLL": lambda f: table(f, "in.conll", "\t"),
+    "CSV as brat": lambda f: table(brat(f, None), "note.ann", "\t").parent,
+    "JSON lines as CSV": lambda f: jsonl(f, {SECRET: TEXT, "text": TEXT}).rename(f / "in.csv"),
+    "texts as classes": lambda f: jsonl(f, GOOD | {"label": [[4, 19, f"{SECRET} Puig"]]}),
+    "columns of another type": columns_named_by_notes,
+}
+
+#: The commands that read, with the place of a file, of a run, of other notes and of a new file.
+READERS = [
+    "convert {file} {new} --conflicts longest",
+    "count {file} -o {new}",
+    "tag {run} {file} {new}",
+    "tag {file} {notes} {new}",
+    "evaluate {file} {notes}",
+    "evaluate {notes} {file}",
+    "embed train {file} -o {new} --jobs 1",
+    "embed load {file} -o {new}",
+    "embed show {file} word",
+    "cluster {file}",
+    "gazetteer import {file} -o {new}",
+    "gazetteer import {file} -o {new} --term nombre",
+    "gazetteer merge {file} -o {new}",
+    "gazetteer show {file} word",
+    "audit {run} --against census-es --notes {file}",
+    "export {run} {new} --gold {file}",
+    "check {file}",
+    "check {config}",
+    "check {config} --set data.unlabeled={file}",
+    "run {file} --out {new}",
+    "run {config} --out {new}",
+    "run {config} --set data.seed={notes} --set data.validation={file} --out {new}",
+    "active {config} --out {new} --set active.gold={file}",
+    "experiment {file} --out {new}",
+    "crossvalidate {config} --out {new}",
+    "show {file}",
+    "report {file} -o {new}",
+]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_nothing_that_a_file_contains_is_quoted(
+    reader: str, tmp_path: Path, finished: Path, project: Path, command: Command
+) -> None:
+    for number, (name, make) in enumerate(MISPLACED.items()):
+        (folder := tmp_path / str(number)).mkdir()
+        path, log = make(folder), folder / "log"
+        config = folder / "run.toml"
+        config.write_text(
+            f"[data]\nseed = '{path}'\nvalidation = '{project}/validation.jsonl'\n"
+            f"unlabeled = '{project}/unlabeled.jsonl'\n[loop]\niterations = 0\npreset = 'paper'\n"
+        )
+        places = {"file": path, "run": finished, "notes": project / "validation.jsonl"}
+        arguments = reader.format(**places, new=folder / "new", config=config)
+        done = command(*arguments.split(), "--log", log)
+        assert done.code in (0, 2), (name, done)
+        assert SECRET not in done.all + log.read_text(), (name, done)
+        assert done.code == 0 or done.err.count("bootstrap: ") == 1, (name, done)
+        for line in (*done.all.splitlines(), *log.read_text().splitlines()):
+            assert len(line) <= LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("key", f'[data]\n"{"k" * 5000}" = 1\n'),
+        ("twice", f"[{SECRET}]\n[{SECRET}]\n"),
+        ("value", f"[data]\nseed = 'x'\nunit = '{'u' * 1_000_000}'\n"),
+        ("number", f"[data]\nseed = {'9' * 4000}\n"),
+    ],
+)
+def test_a_long_value_is_cut(name: str, content: str, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "run.toml").write_text(content)
+    done = command("check", tmp_path / "run.toml", "--log", tmp_path / "log")
+    assert_refused(done, "run.toml")
+    for line in (done.err, *(tmp_path / "log").read_text().splitlines()):
+        assert len(line) <= LONGEST_MESSAGE + 1
 
 
 # Outputs

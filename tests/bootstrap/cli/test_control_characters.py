@@ -166,7 +166,7 @@ def evil_run(tmp_path_factory: pytest.TempPathFactory, make_project: Any, run_he
 def test_a_run_shows_hostile_labels_and_folders_escaped(evil_run: Any, command: Command) -> None:
     folder, done = evil_run
     assert is_harmless(done.all), done.all
-    assert escaped(LABEL) in done.out
+    assert f"<{len(LABEL)} characters>" in done.out
     for arguments in (
         ("show", folder / "run"),
         ("check", folder / "config.toml"),

@@ -204,7 +204,7 @@ def test_gold_notes_without_annotations_are_refused(
 
 def test_the_name_of_a_class_is_whole(tmp_path: Path, launch: Any) -> None:
     """In a pipe, which has no edge, and on a terminal that is narrower than the table."""
-    name = "ID_TITULACION_PERSONAL_SANITARIO_" * 4
+    name = "ID_TITULACION_PERSONAL_SANITARIO_Y_ALGO_QUE_NO_CABE_EN_ELLAS"[:60]
     write([Document("a", "Anna", (Span(0, 4, name),))], tmp_path / "a.jsonl")
     arguments = ("evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl")
     assert f"  {name} " in launch(*arguments).out

@@ -178,7 +178,7 @@ def test_the_completion_script_of_bash_completes(command: Command, launch: Any) 
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (InputError("a.jsonl:3: no\ntext"), 2, "bootstrap: a.jsonl:3: no text"),
+        (InputError("a.jsonl:3: no\ntext"), 2, r"bootstrap: a.jsonl:3: no\ntext"),
         (KeyboardInterrupt(), 130, "bootstrap: interrupted"),
         (OSError(28, "No space left on device", "x"), 1, "No space left on device"),
         (MemoryError(), 1, "bootstrap: out of memory: use smaller batches ([loop] batch)"),
@@ -220,7 +220,7 @@ def test_a_reader_that_has_had_enough_is_no_error(finished: Path, launch: Any) -
 def test_what_the_output_has_no_letter_for_is_escaped(
     encoding: str, tmp_path: Path, launch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write([Document("a", "Anna", (Span(0, 4, "Ñandú☃"),))], tmp_path / "a.jsonl")
+    write([Document("a", "Anna", (Span(0, 4, "Ñandúλ"),))], tmp_path / "a.jsonl")
     monkeypatch.setitem(launch._environment, "PYTHONIOENCODING", encoding)
     code = "import sys; from bootstrap.cli.main import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
@@ -230,7 +230,7 @@ def test_what_the_output_has_no_letter_for_is_escaped(
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "Ñandú☃".encode(encoding, "backslashreplace") in done.stdout
+    assert "Ñandúλ".encode(encoding, "backslashreplace") in done.stdout
 
 
 def test_main_reads_the_arguments_of_the_process(
