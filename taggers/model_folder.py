@@ -13,7 +13,7 @@ import numpy.typing as npt
 from corpus.errors import InputError, unreadable
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
-from corpus.storage.fields import Fields
+from corpus.storage.fields import LARGEST_JSON, Fields, check_size
 from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes
 from corpus.storage.manifest import read_fields as read_object
 from corpus.storage.opening import MODEL, check_folder, folders_with
@@ -76,6 +76,11 @@ def write_model(
         The contents of the other files, by name.
     model_format : int
         The version of the folder, which a kind raises when it changes what it writes.
+
+    Raises
+    ------
+    InputError
+        If the description is larger than what is read, such as one with millions of phrases.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Files are replaced atomically, since a loaded model may still map the previous ones.
@@ -83,6 +88,7 @@ def write_model(
         write_atomically(folder / name, content)
     digests = {name: digest_of_content(content) for name, content in files.items()}
     content = manifest_bytes({**description, "format": model_format}, digests)
+    check_size(len(content), LARGEST_JSON, f"the {DESCRIPTION} of {folder}, with its phrases,")
     write_atomically(folder / DESCRIPTION, content)
 
 

@@ -12,10 +12,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from corpus.arguments import encodable
 from corpus.errors import InputError
 
 #: The most bytes of JSON, which holds the phrases of a model, and of TOML, which is slow to parse.
-LARGEST_JSON, LARGEST_TOML = 1 << 24, 1 << 20
+LARGEST_JSON, LARGEST_TOML = 1 << 25, 1 << 20
 #: The most values. Each empty list takes 20 times the memory that it takes in a file.
 _MOST_VALUES = 500_000
 #: The most levels. All that recurs over values, such as computing digests, needs a limit.
@@ -83,18 +84,19 @@ def read_content(path: Path) -> bytes:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
         raise InputError(f"{path} is not a regular file")
-    _check_size(status.st_size, LARGEST_JSON, str(path))
+    check_size(status.st_size, LARGEST_JSON, str(path))
     return path.read_bytes()
 
 
-def _check_size(size: int, most: int, place: str) -> None:
+def check_size(size: int, most: int, place: str) -> None:
+    """Raise an `InputError` if a file has, or would have, too many bytes."""
     if size > most:
         raise InputError(f"{place} has {size:,} bytes; expected at most {most:,}")
 
 
 def _check_cost(content: bytes, most: int, text: re.Pattern[bytes], place: str) -> None:
     """Refuse JSON or TOML that takes too much time or memory to parse, by what is not text."""
-    _check_size(len(content), most, place)
+    check_size(len(content), most, place)
     others = bytes(set(range(256)) - set(_STRUCTURE))
     structure = text.sub(b"", content).translate(None, others)
     if len(structure.translate(None, b"]}.")) > _MOST_VALUES:
@@ -168,7 +170,7 @@ class Fields:
     def text(self, key: str) -> str:
         """Return a string."""
         value = self.value(key)
-        if not isinstance(value, str):
+        if not isinstance(value, str) or not encodable(value):
             raise self.error(key, "a string")
         return value
 
@@ -177,6 +179,8 @@ class Fields:
         values = self.value(key)
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise self.error(key, "a list of strings")
+        if not encodable(*values):  # half a surrogate pair, which JSON can hold
+            raise self.error(key, "strings of characters")
         return tuple(values)
 
     def distinct_texts(self, key: str) -> tuple[str, ...]:

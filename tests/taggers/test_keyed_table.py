@@ -62,3 +62,12 @@ def test_a_table_is_read_as_it_was_saved(tmp_path: Path) -> None:
         assert (read.hashes.tolist(), read.patients.tolist()) == ([3, 5], [1, 2])
     with pytest.raises(InputError, match="expected 0 to 1"):
         KeyedTable.from_model(model, "names", {"scores": Expected("float32", (None,), 0, 1)})
+
+
+def test_a_model_that_could_not_be_read_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taggers.model_folder.LARGEST_JSON", 1_000)
+    with pytest.raises(InputError, match="with its phrases, has 1,"):
+        write_model(tmp_path, {"kind": "some", "phrases": "x" * 1_000}, {})
+    assert not any(tmp_path.iterdir())

@@ -23,6 +23,8 @@ FIELDS = Fields(
         "yes": True,
         "nan": math.nan,
         "huge": 10**400,
+        "half": "\ud800",
+        "halves": ["\ud800"],
     },
     "m.json",
 )
@@ -44,6 +46,8 @@ def test_values_of_the_expected_types_are_returned() -> None:
     [
         (lambda fields: fields.text("absent"), 'm.json lacks the key "absent"'),
         (lambda fields: fields.text("number"), 'm.json: "number": expected a string'),
+        (lambda fields: fields.text("half"), 'm.json: "half": expected a string'),
+        (lambda fields: fields.texts("halves"), "expected strings of characters"),
         (lambda fields: fields.texts("text"), "expected a list of strings"),
         (lambda fields: fields.texts("rows"), "expected a list of strings"),
         (lambda fields: fields.distinct_texts("texts"), "expected a list of different strings"),
