@@ -88,8 +88,8 @@ def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) ->
         more = ", ..." if number > _SHOWN_IDS else ""
         where = f"{ids}{more} ({file})" if with_ids else f"those in {file.name}"
         yield (
-            f"annotate the {number:,} of {advice.considered:,} unlabeled documents about which the "
-            f"best model is least certain: {where}"
+            f"annotate these {number:,} of {advice.considered:,} unlabeled documents; the best "
+            f"model is least certain about them: {where}"
         )
     for unused in advice.unused:
         yield (
@@ -99,7 +99,7 @@ def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) ->
         )
     for row in advice.listed:
         yield (
-            f"import a gazetteer with more entities of {quoted(row.name)}: those of the model "
-            f"contain {percent(row.share)} of them, with a recall of {row.listed:.3f}; that of "
-            f"the others is {row.others:.3f}"
+            f"import a gazetteer with more entities of {quoted(row.name)}: the model's lists "
+            f"contain {percent(row.share)} of them, with a recall of {row.listed:.3f}; the recall "
+            f"of the others is {row.others:.3f}"
         )

@@ -101,7 +101,7 @@ def outcome_lines(run: Run) -> list[str]:
     return [
         "",
         *decision_lines(rows),
-        f"Stopped: {reason}. The best model is that of iteration {outcome.iteration}.",
+        f"Stopped: {reason}. Iteration {outcome.iteration} has the best model.",
         *gain_lines(outcome, run.start),
         *lines_on_test(outcome.iteration, *tested),
         *_listed("Where recall is missing:", missed_lines(run.missed())),

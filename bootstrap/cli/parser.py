@@ -89,7 +89,7 @@ def _add_runs(commands: CommandParser) -> None:
     summary = "train a tagger on rounds of annotated documents that it chooses itself"
     _add_run(commands.add_command("active", "run.active", summary), "-active")
 
-    summary = "carry out a grid of runs and compare them"
+    summary = "run a grid of configurations and compare them"
     parser = commands.add_command("experiment", "experiment.main", summary)
     parser.add_path("file", "FILE", "an experiment file, in TOML")
     parser.add_trust()
@@ -126,7 +126,7 @@ def _add_experiment(parser: CommandParser, default: str) -> None:
     help = f"the folder of the experiment, which is continued if it exists (default: {default})"
     parser.add_path("--out", "DIR", help)
     parser.add_flag("--yes", f"do not ask before more than {MANY_RUNS} runs")
-    help = "carry out nothing: list the runs, and compare those that are finished"
+    help = "run nothing: list the runs, and compare the finished ones"
     parser.add_flag("--list", help)
     parser.add_jobs()
 
@@ -155,7 +155,7 @@ def _add_tagging(commands: CommandParser) -> None:
     parser.add_label_map()
     parser.add_columns()
     for name in PARTS:
-        help = f"column or key of the {name} in GOLD (default: that of --{name}-column)"
+        help = f"column or key of the {name} in GOLD (default: as --{name}-column)"
         parser.add_text(f"--gold-{name}-column", "NAME", help)
     parser.add_rules()
 
@@ -316,7 +316,7 @@ def _add_gazetteer_import(group: CommandParser) -> None:
     parser.add_flag("--count-rows", "count each row once", group=counts)
     help = "delimiter of columns: a character, or tab (default: detected in the header)"
     parser.add_text("--delimiter", "D", help)
-    help = "encoding of the files (default: that of a byte-order mark, or utf-8, or else cp1252)"
+    help = "encoding of the files (default: by a byte-order mark, or utf-8, or else cp1252)"
     parser.add_text("--encoding", None, help)
     help = "pad numeric terms with zeros to N digits (default: 5 in columns of postal codes)"
     parser.add_number("--width", help)

@@ -25,8 +25,8 @@ class ExperimentOptions:
     )
     folds: int = option(
         0,
-        "divide the documents of [data] seed into this number of folds by patient, each of which "
-        "is the test documents of some runs; 0 for no cross-validation",
+        "divide the documents of [data] seed into this number of folds by patient; each fold is "
+        "the test documents of some runs; 0 for no cross-validation",
         least=0,
     )
     test_text: bool = option(

@@ -173,7 +173,7 @@ def _lines() -> Iterator[str]:
                 continue
             topic = _TOPICS.get(kind, "dictionary-models")
             yield (
-                "# With other kinds, whose settings are those of [tagger]:"
+                "# With other kinds, which have the settings of [tagger]:"
                 if kind == OTHER_KINDS
                 else f'# With kind = "{kind}" (bootstrap help {topic}):'
             )

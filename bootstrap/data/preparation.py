@@ -65,14 +65,14 @@ def check_budget(active: ActiveOptions, notes: Notes) -> None:
     seed, gold = notes.seed.batch, notes.gold.batch
     if active.budget <= len(seed):
         raise InputError(
-            f"[active] budget = {active.budget:,} includes the documents of the seed, of which "
-            f"there are {len(seed):,}; expected more"
+            f"[active] budget = {active.budget:,} includes the seed, which has {len(seed):,} "
+            "documents; expected more"
         )
     left = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
     if not len(left):
         raise InputError(
-            f"[active] gold = {active.gold}: no document is left to annotate; those of the "
-            "seed, and those with a text or of a patient of validation or test, are left out"
+            f"[active] gold = {active.gold}: no document is left to annotate; documents of "
+            "the seed are left out, and those with a text or of a patient of validation or test"
         )
     if active.budget > len(seed) + len(left):
         raise InputError(
@@ -83,9 +83,8 @@ def check_budget(active: ActiveOptions, notes: Notes) -> None:
     least = seed.n_tokens + int(left.lengths.min())
     if active.budget_tokens and active.budget_tokens < least:
         raise InputError(
-            f"[active] budget_tokens = {active.budget_tokens:,} includes the tokens of the seed, "
-            f"of which there are {seed.n_tokens:,}; the shortest document to annotate needs "
-            f"{least:,}"
+            f"[active] budget_tokens = {active.budget_tokens:,} includes the seed, which has "
+            f"{seed.n_tokens:,} tokens; the shortest document to annotate needs {least:,}"
         )
 
 

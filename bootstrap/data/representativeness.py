@@ -157,7 +157,7 @@ class Representativeness:
         yield from self.seed_lines()
         if self.validation and self.validation_is_biased:
             yield (
-                "validation: its documents are of another kind than the unlabeled ones: "
+                "validation: its documents differ from the unlabeled ones: "
                 f"{self._words(self.validation, 'validation', 'unlabeled')}. The scores and "
                 "proportions of validation may not hold for the unlabeled notes; annotate "
                 "documents drawn from them at random"
@@ -167,7 +167,7 @@ class Representativeness:
         """Yield the warnings about the seed."""
         if self.seed and self.seed_is_biased:
             yield (
-                "seed: its documents are of another kind than those of validation: "
+                "seed: its documents differ from the validation documents: "
                 f"{self._words(self.seed, 'seed', 'validation')}. Self-training "
                 "reaches a higher F1 if 100 unlabeled documents drawn at random are annotated as "
                 "well"
@@ -185,7 +185,7 @@ class Representativeness:
         name = self.beginning(first, second)
         left, right = (self.profiles[side].beginnings.get(name, 0) for side in (first, second))
         return (
-            f"of one document of each, a classifier knows which is of {first} in "
+            f"given a document of each, a classifier tells which is from {first} in "
             f"{percent(separated.auc)} of cases (chance is 50 %); {percent(left)} of {first} and "
             f'{percent(right)} of {second} begin with words of the shape "{name}"'
         )

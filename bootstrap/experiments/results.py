@@ -36,8 +36,8 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
             result = record.result_on_test(variant, split, state)
         if known.setdefault(split, result.tested.ids) != result.tested.ids:
             raise RunError(
-                f"{run.folder}: its scores are of other test documents than those of the other "
-                "runs: the run is damaged; remove its folder to carry it out again"
+                f"{run.folder}: its test documents are not the test documents of the other "
+                "runs: the run is damaged; remove its folder to repeat it"
             )
         results.append(result)
     return results
@@ -73,7 +73,7 @@ def _report_of(experiment: ExperimentFolder, results: Sequence[RunResult]) -> Re
         )
     text = (
         "Each run is scored with its best iteration on validation, on test documents that chose "
-        "nothing. Differences are those of pairs of runs with the same seed on the same documents."
+        "nothing. Differences are between runs with the same seed on the same documents."
     )
     comparison, *others = comparison_sections(
         results, rows, _SCORED, plan["experiment"].get("at_documents", [])

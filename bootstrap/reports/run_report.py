@@ -149,8 +149,8 @@ def _data_table(record: RunRecord) -> Table:
             (split, len(rows), sum(row["bytes"] for row in rows), _digest(rows))
             for split, rows in files.items()
         ),
-        caption="The BLAKE2 digest of the file; of several files, that of their digests in order. "
-        "data.parquet has those of all files.",
+        caption="The BLAKE2 digest of the file; of several files, the digest of their digests in "
+        "order. data.parquet lists all files.",
     )
 
 

@@ -133,8 +133,8 @@ def _train(
         _cluster([folder / recipe.name for recipe in recipes], ks, state, jobs=jobs, report=report)
     else:
         _log.warning(
-            "the documents have %s distinct words that are frequent enough, of which %s are needed "
-            'to train clusters: clusters = "%s" has no effect',
+            "the documents have %s distinct words that are frequent enough, and clusters need %s: "
+            'clusters = "%s" has no effect',
             *(f"{words:,}", f"{automatic.MIN_WORDS:,}", automatic.AUTO),
         )
     description = {

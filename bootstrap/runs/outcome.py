@@ -279,7 +279,7 @@ def lines_on_test(
         return []
     line = f"On the test documents, the model of iteration 0 has {_figures(first)}"
     if iteration:
-        line += f"; that of iteration {iteration}, the best on validation, has {_figures(best)}"
+        line += f"; the model of iteration {iteration}, best on validation, has {_figures(best)}"
     return [f"{line}."]
 
 

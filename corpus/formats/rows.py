@@ -143,7 +143,7 @@ def write_file_for(document: Document, folder: Path, suffix: str, content: bytes
             file.write(content)
     except OSError as error:
         if error.errno in _TAKEN:
-            fault = "names the same file as that of another document"
+            fault = "names the file of another document"
         elif error.errno in _IMPOSSIBLE:
             fault = "is too long for a file name, or has a character that file names cannot have"
         else:

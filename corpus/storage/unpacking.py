@@ -87,7 +87,7 @@ def refuse_more_than_memory(needed: int, what: str) -> None:
     free = free_memory()
     if needed > free:
         raise InputError(
-            f"{what} need {needed / 1e9:,.1f} GB of memory, of which {free / 1e9:,.1f} GB are free"
+            f"{what} need {needed / 1e9:,.1f} GB of memory; {free / 1e9:,.1f} GB are free"
         )
 
 

@@ -96,8 +96,8 @@ def kind_of_member(name: str) -> Kind:
     kind = find_kind(name)
     if not kind.needs_seed:
         raise InputError(
-            f'kind = "{kind.name}" needs no annotated documents and its labels are not those of '
-            "the seed: it is a kind of [initial_model], and no member of an ensemble"
+            f'kind = "{kind.name}" needs no annotated documents, and its labels are not the labels '
+            "of the seed: it is a kind of [initial_model], and no member of an ensemble"
         )
     if member_fields(kind.options_type()):
         raise InputError(f'kind = "{kind.name}" has members itself; name these members instead')

@@ -93,7 +93,7 @@ def _compare(options: argparse.Namespace, folder: Path) -> None:
         raise InputError(f"{number:,} notes are too few; --compare needs {_MIN_NOTES:,} or more")
     print_lines(
         [
-            f"Generating {number:,} notes in Spanish and Catalan, of which 100 are the seed.",
+            f"Generating {number:,} notes in Spanish and Catalan; 100 of them are the seed.",
             "Compared are the seed alone, self-training on the other notes, a person who annotates",
             "50 of them a round, both together, and all annotations, with two random states.",
             "",

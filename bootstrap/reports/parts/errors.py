@@ -207,7 +207,7 @@ def _validation_texts(run: Run) -> Mapping[str, str]:
     files = run.data()
     recorded = files.filter(pc.equal(files["split"], _SPLIT))
     now = fingerprint(data, splits=(_SPLIT,))
-    remedy = "its text is not that of the errors; restore it, or leave out --show-text"
+    remedy = "the errors are of another text; restore it, or leave out --show-text"
     refuse_other_data(run.folder, recorded, now, remedy=remedy)
     notes = read_labelled(data, _SPLIT, labels)
     return {document.id: document.text for document in notes.documents}

@@ -141,5 +141,5 @@ def _proportions_table(record: RunRecord) -> Table | None:
             *columns("number", *(f"iteration {row.iteration}" for row in chosen)),
         ),
         tuple(rows),
-        caption="The reference is that of the validation documents, unless [reference] sets it.",
+        caption="The reference is the validation documents, unless [select.reference] sets it.",
     )

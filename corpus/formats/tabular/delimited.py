@@ -147,7 +147,7 @@ def _records(
 def _row(problems: Problems, where: str, record: _Record) -> Row:
     layout, number, fields = record
     if not number:
-        detail = "the text of a row may be that of the rows after it: correct the file"
+        detail = "the text of a row may contain the rows after it: correct the file"
         raise Unreadable(UNCLOSED, detail)
     if len(fields) != len(layout.header):
         raise Unreadable(BAD_ROW, f"{len(fields)} instead of {len(layout.header)}")

@@ -419,9 +419,9 @@ def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("active.budget=60", "budget = 60 includes the documents of the seed, of which there are"),
+        ("active.budget=60", "budget = 60 includes the seed, which has"),
         ("active.budget=5000", "expected at most 260"),
-        ("active.budget_tokens=50", "budget_tokens = 50 includes the tokens of the seed"),
+        ("active.budget_tokens=50", "budget_tokens = 50 includes the seed"),
         ("active.candidates=3", "expected at least a round, 20"),
         ("active.gold_columns={ nota = 'x' }", 'gold_columns names a "nota"'),
         ("active.gold=nowhere.jsonl", "nowhere.jsonl"),

@@ -74,12 +74,13 @@ def test_every_id_to_annotate_is_one_line(names: list[str]) -> None:
 def test_advice_in_words() -> None:
     assert list(advice_lines(ADVICE_OF_ALL, Path("r/annotate.txt"))) == [
         "seed: it is of another kind",
-        "annotate the 4 of 1,500 unlabeled documents about which the best model is least certain: "
+        "annotate these 4 of 1,500 unlabeled documents; the best model is least certain about "
+        "them: "
         "a, b, c, ... (r/annotate.txt)",
         'try the builtin list places-es, [tagger] phrases = ["places-es"]: it contains 40 % of '
         "the 120 missed entities of PLACE and hardly any other words of the validation notes",
-        "import a gazetteer with more entities of PLACE: those of the model contain 25 % of them, "
-        "with a recall of 0.800; that of the others is 0.500",
+        "import a gazetteer with more entities of PLACE: the model's lists contain 25 % of them, "
+        "with a recall of 0.800; the recall of the others is 0.500",
     ]
     one = replace(ADVICE_OF_ALL, annotate=("a",))
     assert ": a (annotate.txt)" in list(advice_lines(one, Path("annotate.txt")))[1]
@@ -169,7 +170,7 @@ def test_a_seed_is_judged_by_the_pool_as_well(
     assert advised(ours, headed(theirs)).warnings == ()
     biased = advised(headed(ours), theirs)
     (line,) = biased.warnings
-    assert line.startswith("seed: its documents are of another kind")
+    assert line.startswith("seed: its documents differ")
     # Lists are advised all the same.
     assert biased.unused == advised(ours, theirs).unused
     assert [unused.list for unused in biased.unused] == ["places-es"]

@@ -226,7 +226,7 @@ def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]
     predicted = [line for line in profile.splitlines() if "as a small CRF of the seed" in line]
     assert len(predicted) == 2  # classes
     assert all(len(re.findall(r"\d+\.\d+", line)) == 2 for line in predicted)
-    assert "! seed: its documents are of another kind than those of validation" in done.out
+    assert "! seed: its documents differ from the validation documents" in done.out
     assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
 
 

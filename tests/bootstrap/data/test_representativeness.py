@@ -139,7 +139,7 @@ def test_a_seed_of_one_kind_is_biased_and_an_enriched_one_is_not() -> None:
         assert not compared.validation_is_biased
         lines = list(compared.lines())
         assert len(lines) == biased + enriched
-        assert biased == any("of another kind" in line for line in lines)
+        assert biased == any("documents differ" in line for line in lines)
         assert not any(word in line for line in lines for word in ("Nota", "Anna", "fiebre"))
         if biased:
             assert 'begin with words of the shape "Xx :"' in lines[0]
@@ -153,7 +153,7 @@ def test_validation_of_another_kind_is_told_and_the_seed_is_not_blamed() -> None
     assert compared.seed is not None and compared.seed.is_significant
     assert compared.validation_is_biased and not compared.seed_is_biased
     (line,) = compared.lines()
-    assert line.startswith("validation: its documents are of another kind")
+    assert line.startswith("validation: its documents differ")
 
 
 def test_a_seed_with_enough_documents_drawn_at_random_is_not_biased() -> None:

@@ -107,7 +107,7 @@ def test_the_page_shows_the_variants_without_any_text(
     carried_out: tuple[Path, Any], command: Command, tmp_path: Path
 ) -> None:
     page = (carried_out[0] / "report.html").read_text(encoding="utf-8")
-    for part in ("Scores on the test documents", "everything", "Differences are those of pairs"):
+    for part in ("Scores on the test documents", "everything", "Differences are between runs"):
         assert part in page
     assert "Anna" not in page and "Puig" not in page
     done = command("report", carried_out[0], "-o", tmp_path / "again.html")

@@ -207,7 +207,7 @@ def test_too_few_words_are_told_and_train_nothing(
     with caplog.at_level(logging.WARNING):
         assert train(tmp_path / "run", few) is None
     (message,) = caplog.messages
-    assert "distinct words that are frequent enough, of which 1,000 are needed" in message
+    assert "distinct words that are frequent enough, and clusters need 1,000" in message
     stages = Stages()
     assert train(tmp_path / "run", few, stages) is None
     assert stages.names == []

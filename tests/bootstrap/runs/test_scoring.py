@@ -68,7 +68,7 @@ def test_the_run_is_the_same_without_test_notes(
 def test_the_scores_are_printed_and_shown(tested: tuple[Path, str], command: Command) -> None:
     folder, printed = tested
     best = Run(folder).best_iteration()
-    line = f"that of iteration {best}, the best on validation, has precision"
+    line = f"the model of iteration {best}, best on validation, has precision"
     assert line in printed
     assert line in command("show", folder).out
 

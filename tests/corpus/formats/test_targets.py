@@ -284,7 +284,7 @@ def test_ids_that_name_no_file_in_the_folder_are_refused(
 def test_ids_that_name_the_same_file_are_refused(
     tmp_path: Path, format: str, ids: list[str]
 ) -> None:
-    with pytest.raises(InputError, match="names the same file as that of another document"):
+    with pytest.raises(InputError, match="names the file of another document"):
         write([Document(name, "") for name in ids], tmp_path / "out", format=format)
     assert not list(tmp_path.iterdir())
 
