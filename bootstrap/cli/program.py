@@ -45,10 +45,8 @@ def run() -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that are closed, so that no file takes their numbers.
-
-    Standard output reports an error at the first text that is written, and messages are dropped.
-    """
+    """Open standard streams that are closed, so that no file takes their numbers."""
+    # Standard output reports an error at the first text that is written, and messages are dropped.
     for number, (name, flags) in enumerate(
         (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
     ):

@@ -227,10 +227,8 @@ def _described(plan: Plan) -> dict[str, Any]:
 
 
 def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
-    """Refuse a plan that divides its documents in another way, or changes a variant that has runs.
-
-    The runs themselves name other settings of their variants.
-    """
+    """Refuse a plan with another division of documents, or that changes a variant with runs."""
+    # The runs themselves name other settings of their variants.
     before, now = experiment.plan(), _described(plan)
     where = f"{experiment.folder}"
     _refuse_different(_common(before), _common(now), where, "")

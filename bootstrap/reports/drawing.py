@@ -135,10 +135,8 @@ def _shown_number(value: Number, axis: Axis) -> str:
 
 
 def _width(text: str) -> float:
-    """Estimate the width of the longest line of a text in inches: pages use their own font.
-
-    Measuring it would take as long as drawing.
-    """
+    """Estimate the width of the longest line of a text in inches: pages use their own font."""
+    # Measuring it would take as long as drawing.
     return max(
         sum(0.09 if letter.isupper() or letter in "_mw@" else 0.07 for letter in line)
         for line in text.split("\n")

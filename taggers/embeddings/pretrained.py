@@ -292,10 +292,8 @@ def _read_fasttext(file: BinaryIO, name: str, encoding: str) -> _Vectors:
 
 
 def _check_fasttext(file: BinaryIO, name: str, encoding: str) -> tuple[int, int]:
-    """Return the numbers of words and of components, or raise an error of what gensim cannot read.
-
-    A vocabulary of distinct words follows the header, and then two matrices.
-    """
+    """Return the numbers of words and components, or refuse what gensim cannot read."""
+    # A vocabulary of distinct words follows the header, and then two matrices.
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         _, version, dimension, *_, buckets, min_n, max_n, _, _ = _HEADER.unpack_from(data)
         entries, number, labels, _, pruned = _SIZES.unpack_from(data, _HEADER.size)

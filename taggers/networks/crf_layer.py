@@ -209,12 +209,10 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         return ops.where(mask[..., None], scores, 0.0), mask
 
     def _log_sums(self) -> tuple[Callable[[Tensor, Tensor], Tensor], Tensor, Tensor]:
-        """Return a function of sums and exponentials, the exponentials, and the constant left out.
-
-        The function is a matrix product in place of a sum of exponentials for each pair of labels,
-        and several times faster. The exponentials of both factors are lifted as far as float32
-        allows where the transitions are so different that an improbable label may matter.
-        """
+        """Return a function of sums and exponentials, the exponentials, and a constant left out."""
+        # The function is a matrix product instead of a sum of exponentials for each pair of labels,
+        # several times faster. The exponentials of both factors are lifted as far as float32
+        # allows where the transitions are so different that an improbable label may matter.
         transitions = ops.convert_to_tensor(self.transitions)
         fixed = ops.stop_gradient(transitions)
         top = ops.max(fixed)

@@ -52,10 +52,8 @@ def traces_of_values(
 def _identities(
     words: Sequence[str], templates: Templates
 ) -> Iterator[tuple[str, list[str], Kinds]]:
-    """Yield each feature and stream by which words can be recognised, its values and their kinds.
-
-    The padded affix of a shorter word is the whole word: longer words have others.
-    """
+    """Yield each feature and stream that can tell words, with its values and their kinds."""
+    # The padded affix of a shorter word is the whole word: longer words have others.
     prepared = Words(words)
     lengths = np.fromiter(map(len, prepared.lowers), np.int64, len(words))
     for name in dict.fromkeys(template.name for template in templates.features):
