@@ -19,7 +19,7 @@ from bootstrap.selection.proportions import Proportions, content_of, proportions
 from bootstrap.selection.strategies import Strategy
 from bootstrap.self_training.candidates import Candidates
 from bootstrap.self_training.loop import Pool, Step
-from bootstrap.self_training.state import Candidate, Labelling, Model, State
+from bootstrap.self_training.state import Candidate, Labelling, State, Trial
 from bootstrap.self_training.training import Trainer
 from corpus.batch import Batch, concatenate
 from corpus.evaluation import ConfusionCounts, GoldBatch, Scores, score_batches
@@ -115,7 +115,7 @@ class TimedTrainer(Trainer):
 
     watch: Stopwatch = field(kw_only=True)
 
-    def scored(self, candidate: Candidate, tagger: Tagger) -> Model:
+    def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         with self.watch.stage("validate"):
             return super().scored(candidate, tagger)
 
@@ -262,7 +262,7 @@ def agreement(previous: Tagging, tagging: Tagging) -> float:
     return float((_renumbered(tagging, previous.labels) == previous.tags).mean())
 
 
-def kappa_of(previous: Model, model: Model) -> float | None:
+def kappa_of(previous: Trial, model: Trial) -> float | None:
     """Compute Cohen's kappa of the validation tags of two models.
 
     None if they are the same model, or if one of them finds no entity: that says nothing about the
@@ -298,7 +298,7 @@ def _known(proportions: Proportions) -> dict[str, float]:
     return {name: value for name, value in proportions.as_dict().items() if not math.isnan(value)}
 
 
-def _trial(model: Model, validation: Batch, chosen: bool) -> TrialMetrics:
+def _trial(model: Trial, validation: Batch, chosen: bool) -> TrialMetrics:
     counts, labelling = model.scores.counts("ner"), model.candidate.labelling
     return TrialMetrics(
         name=model.candidate.name,

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Protocol
 
 from bootstrap.self_training.candidates import Candidates
-from bootstrap.self_training.state import RELABEL, Labelling, Model, State
+from bootstrap.self_training.state import RELABEL, Labelling, State, Trial
 from bootstrap.self_training.stopping import Limits
 from bootstrap.self_training.training import Trainer, best_of
 from corpus.batch import Batch
@@ -39,7 +39,7 @@ class Step:
 
     before: State | None
     state: State
-    models: tuple[Model, ...]
+    models: tuple[Trial, ...]
     labelling: Labelling | None
 
 
@@ -115,7 +115,7 @@ def _read(batches: Iterator[Batch]) -> Batch | InputError | None:
 
 
 def _step(
-    before: State | None, models: Sequence[Model], second: Tagger | None, *, starts: bool
+    before: State | None, models: Sequence[Trial], second: Tagger | None, *, starts: bool
 ) -> Step:
     """Return the step to the best model, and to the training set that later ones build on."""
     # Selected documents stay even if the annotated ones alone were better: later models may need

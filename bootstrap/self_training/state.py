@@ -161,7 +161,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Model:
+class Trial:
     """A tagger trained on a candidate, its tagging of the validation documents, and its scores."""
 
     candidate: Candidate
@@ -183,7 +183,7 @@ class State:
     ----------
     f1 : tuple of float
         Validation F1 of each iteration.
-    model : Model
+    model : Trial
         The model of the last iteration.
     training : TrainingSet
         The gold and the pseudo-labelled documents so far.
@@ -198,7 +198,7 @@ class State:
     """
 
     f1: tuple[float, ...]
-    model: Model
+    model: Trial
     training: TrainingSet
     second: Tagger | None = None
     chosen: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.self_training.state import Candidate, Model, State, Views
+from bootstrap.self_training.state import Candidate, State, Trial, Views
 from bootstrap.self_training.stopping import best_iteration
 from corpus.batch import Batch
 from corpus.evaluation import GoldBatch, score_batches
@@ -31,7 +31,7 @@ def fit_in_turn(fits: Sequence[Fit]) -> list[Tagger]:
     return [f.tagger.fit(f.train, f.validation, warm_start=f.warm_start, rng=f.rng) for f in fits]
 
 
-def best_of(models: Sequence[Model]) -> Model:
+def best_of(models: Sequence[Trial]) -> Trial:
     """Return the model with the highest validation F1, ties to the first."""
     return models[best_iteration([model.f1 for model in models])]
 
@@ -65,7 +65,7 @@ class Trainer:
 
     def train(
         self, compared: Sequence[Candidate], before: State | None
-    ) -> tuple[list[Model], Tagger | None]:
+    ) -> tuple[list[Trial], Tagger | None]:
         """Train a model on each candidate, and the second view if the next iteration needs it.
 
         The weights of the state before the iteration initialise training. The second view learns
@@ -91,12 +91,12 @@ class Trainer:
                 taggers += self.fit_all(second)
         return models, taggers[len(models)] if second else None
 
-    def scored(self, candidate: Candidate, tagger: Tagger) -> Model:
+    def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         """Score a tagger on the validation documents."""
         batch = self.validation.batch
         tagging = Views(tagger, measure=self.measure, propagate=self.loop.propagate).tag(batch)
         predicted = batch.with_tags(tagging.tags, tagging.labels)
-        return Model(candidate, tagger, tagging, score_batches(self.validation, predicted))
+        return Trial(candidate, tagger, tagging, score_batches(self.validation, predicted))
 
     def _learns_nothing(self, candidate: Candidate, before: State) -> bool:
         """Return whether training would result in the same model again, or in none."""

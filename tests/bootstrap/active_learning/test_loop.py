@@ -23,7 +23,7 @@ from bootstrap.runs.observer import agreement, kappa_of
 from bootstrap.selection.proportional import ChosenDocuments, Selection
 from bootstrap.selection.strategies import SelectionFunction, Strategy, strategy_for
 from bootstrap.self_training.candidates import ANNOTATED_ALONE
-from bootstrap.self_training.state import Model, State
+from bootstrap.self_training.state import State, Trial
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.formats import write
@@ -300,7 +300,7 @@ def test_agreement_compares_labels_and_not_their_numbers() -> None:
         left, right = rng.choice(3, (2, 40), p=[0.7, 0.2, 0.1]).astype(np.int16)
         previous = Tagging(left, LABELS, np.ones(1))
         tagging = Tagging(np.array([0, 2, 1], np.int16)[right], other, np.ones(1))
-        kappa = kappa_of(*(Model(UNUSED, object(), tags, UNUSED) for tags in (previous, tagging)))
+        kappa = kappa_of(*(Trial(UNUSED, object(), tags, UNUSED) for tags in (previous, tagging)))
         assert kappa == pytest.approx(cohen_kappa_score(left, right))
         assert agreement(previous, tagging) == pytest.approx((left == right).mean())
     nothing = Tagging(np.zeros(0, np.int16), LABELS, np.ones(0))
