@@ -15,6 +15,7 @@ from bootstrap.cli import console as consoles
 from bootstrap.cli.console import StageProgress
 from bootstrap.cli.display import RunDisplay, rich_table, short_table, time_left
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
+from corpus.errors import quoted
 
 CLASSES = ("LOCATION", "PERSON")
 
@@ -163,4 +164,4 @@ def test_the_name_of_a_class_is_no_markup(
     with RunDisplay(console, 4) as display:
         display.add(metrics)
     console.print(rich_table(short_table([metrics])))
-    assert file.getvalue().count(name) >= 2
+    assert file.getvalue().count(quoted(name)) >= 2

@@ -467,7 +467,7 @@ def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:
     file = saved / "model.json"
     description = json.loads(file.read_bytes())
     file.write_text(json.dumps({**description, "format": 3}))
-    with pytest.raises(InputError, match=r"of format 3; this version reads format \d+: train it"):
+    with pytest.raises(InputError, match=r"another format; this version reads format \d+: train"):
         load_tagger(saved)
 
 

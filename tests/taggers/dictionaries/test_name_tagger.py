@@ -225,7 +225,7 @@ def test_saved_and_loaded_it_tags_alike(
     again.save(saved.with_name("copy"))
     for path in saved.iterdir():
         assert (saved.with_name("copy") / path.name).read_bytes() == path.read_bytes()
-    with pytest.raises(InputError, match=f"holds a model of kind {saved.name}; expected"):
+    with pytest.raises(InputError, match="holds a model of another kind; expected"):
         CRFTagger.load(saved)
 
 
