@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from corpus.arguments import elements_of, require_text
 from corpus.errors import InputError, quoted
-from corpus.tokens.characters import is_hidden
 
 
 class DocumentError(InputError):
@@ -83,6 +82,10 @@ class Document:
         return tuple(map(self._visible, self.spans))
 
     def _visible(self, span: Span) -> Span:
+        from corpus.tokens.characters import (  # noqa: PLC0415 - numpy is slow to import
+            is_hidden,
+        )
+
         start, end = span.start, span.end
         while start < end and is_hidden(self.text[start]):
             start += 1

@@ -101,15 +101,16 @@ def _check_surroundings() -> None:
         raise InputError(
             f"the working directory cannot be used: {error.strerror}; change to another one"
         ) from None
-    if sys.platform != "win32":
+    try:
         import resource  # noqa: PLC0415 - not on Windows
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit != resource.RLIM_INFINITY and limit < _LEAST_SPACE:
-            raise InputError(
-                f"the address space is limited to {limit // 1024:,} kB (ulimit -v); at least "
-                f"{_LEAST_SPACE // 1024:,} kB are needed"
-            )
+    except ImportError:
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_SPACE:
+        raise InputError(
+            f"the address space is limited to {limit // 1024:,} kB (ulimit -v); at least "
+            f"{_LEAST_SPACE // 1024:,} kB are needed"
+        )
 
 
 def _ending_of(error: BaseException) -> tuple[str, int]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problem, Problems, quoted
-from corpus.formats.files import CODECS, ON_ONE_LINE
+from corpus.formats.files import CODECS
 from corpus.formats.records import (
     DISAGREEING,
     DISCONTINUOUS,
@@ -37,6 +37,7 @@ from corpus.formats.sources import (
     suffix_of,
     text_of,
 )
+from corpus.tokens.characters import ON_ONE_LINE
 
 BYTE_ORDER_MARK = "\ufeff"
 OTHER_KINDS = "brat lines that are not text-bound annotations"

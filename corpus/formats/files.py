@@ -13,7 +13,6 @@ from typing import IO, BinaryIO, TextIO, cast
 
 from corpus.errors import InputError
 from corpus.storage.atomic import new_file
-from corpus.tokens.characters import LINE_ENDS
 
 #: The name of standard input and standard output.
 STANDARD = Path("-")
@@ -24,9 +23,6 @@ LONGEST_LINE = 1 << 25
 LONGEST_WRITTEN = LONGEST_LINE - (1 << 20)
 #: Maximum number of bytes of a file that is one document.
 LONGEST_FILE = 1 << 28
-
-#: Tabs and the line ends of any reader, as spaces: what is written in one field has none of them.
-ON_ONE_LINE = str.maketrans(dict.fromkeys(f"\t\x1c\x1d\x1e{LINE_ENDS}", " "))
 
 _BLOCK = 1 << 20  # bytes read at a time to count lines
 _BUFFER = io.DEFAULT_BUFFER_SIZE * 8

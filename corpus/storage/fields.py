@@ -30,6 +30,9 @@ _TOML_TEXT = re.compile(
     re.DOTALL,
 )
 _STRUCTURE = b"[]{},."
+#: The most characters of a key or a number; Python refuses to convert longer numbers.
+_LONGEST_WORD = 1_000
+_LONG_WORD = re.compile(rb"\w{%d}" % (_LONGEST_WORD + 1))
 _STEPS = dict(zip(b"[{]}", (1, 1, -1, -1), strict=True))
 
 #: The last line of a file that `with_digest` returned.
@@ -67,8 +70,6 @@ def parse_toml(content: bytes, place: str) -> dict[str, Any]:
         # The message may quote a key; only its end tells a place.
         at = re.search(r"\(at [^()]*\)$", str(error))
         raise InputError(f"{place} is not TOML{f' {at[0]}' if at else ''}") from None
-    except ValueError:
-        raise InputError(f"{place} has a number of too many digits") from None
 
 
 def read_content(path: Path) -> bytes:
@@ -98,7 +99,10 @@ def _check_cost(content: bytes, most: int, text: re.Pattern[bytes], place: str) 
     """Refuse JSON or TOML that takes too much time or memory to parse, by what is not text."""
     check_size(len(content), most, place)
     others = bytes(set(range(256)) - set(_STRUCTURE))
-    structure = text.sub(b"", content).translate(None, others)
+    bare = text.sub(b"", content)
+    if _LONG_WORD.search(bare):
+        raise InputError(f"{place} has a key or a number of more than {_LONGEST_WORD:,} characters")
+    structure = bare.translate(None, others)
     if len(structure.translate(None, b"]}.")) > _MOST_VALUES:
         raise InputError(f"{place} has too many values; expected at most {_MOST_VALUES:,}")
     levels = accumulate(map(_STEPS.__getitem__, structure.translate(None, b",.")))

@@ -13,6 +13,8 @@ import unicodedata
 
 #: What ends a line, and with it a word and a sentence.
 LINE_ENDS = "\n\r\v\f\x85\u2028\u2029"
+#: Tabs and the line ends of any reader, as spaces: what is written in one field has none of them.
+ON_ONE_LINE = str.maketrans(dict.fromkeys(f"\t\x1c\x1d\x1e{LINE_ENDS}", " "))
 
 #: The blocks of marks that combine with the letter or digit before them.
 MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"

@@ -30,9 +30,10 @@ from corpus.formats.conll.schemes import (
     parsed_tag,
 )
 from corpus.formats.conll.writing import write
-from corpus.formats.files import ON_ONE_LINE, lines_of
+from corpus.formats.files import lines_of
 from corpus.formats.records import Unreadable, checked_line, parsed_records
 from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
+from corpus.tokens.characters import ON_ONE_LINE
 
 __all__ = ["count", "read", "write"]
 

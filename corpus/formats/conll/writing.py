@@ -13,11 +13,11 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, quoted
 from corpus.formats.batches import parts_of
-from corpus.formats.files import ON_ONE_LINE, new_text_file, readable
+from corpus.formats.files import new_text_file, readable
 from corpus.formats.rows import Row, Rows, WriteReport
 from corpus.formats.sources import Columns
 from corpus.tags import MISALIGNED
-from corpus.tokens.characters import LINE_ENDS
+from corpus.tokens.characters import LINE_ENDS, ON_ONE_LINE
 
 _LABEL = re.compile(r"\S+")
 _LINE_ENDS = frozenset(LINE_ENDS)

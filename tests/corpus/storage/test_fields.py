@@ -77,7 +77,7 @@ def test_other_values_are_refused(read: Callable[[Fields], Any], message: str) -
         (b"\xff\xfe", "it is not UTF-8"),
         (b"[" * 200_000, "is nested too deeply"),
         (b'{"a":' * 200_000, "is nested too deeply"),
-        (b"1" * 5000, "is not JSON"),
+        (b"1" * 5000, "a key or a number of more than 1,000"),
     ],
 )
 def test_what_is_no_json_is_refused(content: bytes, message: str) -> None:
