@@ -145,3 +145,30 @@ def test_disturbed_at_every_step_on_disk_it_ends_as_if_left_alone(
         is_refused = attempt["again"] == 2 and "exists" in attempt["said"]
         assert attempt["again"] == 0 or (is_refused and left == seen(complete)), attempt
         assert attempt["end"] == complete, attempt
+
+
+@pytest.mark.parametrize(
+    "command", [name for name in COMMANDS if name not in ("cluster", "embed train")]
+)
+def test_where_nothing_can_be_written_one_line_says_so(
+    command: str, prepared: Path, run_here: Any
+) -> None:
+    """Below a file: root may write into any folder."""
+    words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
+    blocked, written = prepared / "few.jsonl" / "x", ("-o", "--json", "--csv", "--tensorboard")
+    targets = {words.index(option) + 1 for option in written if option in words}
+    if not targets:
+        targets = {max(number for number, word in enumerate(words) if word.startswith("{}"))}
+        if command == "export":
+            targets = {2}
+    for number in targets:
+        words[number] = f"{blocked}/{Path(words[number]).name}"
+    before = contents_of(prepared)
+    done = run_here(*(word.replace("{}", str(prepared)) for word in words))
+    assert (done.code, done.err.count("\n")) == (2, 1), done
+    assert str(blocked) in done.err
+    assert contents_of(prepared) == before
+
+
+def contents_of(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -323,3 +324,38 @@ def test_an_experiment_killed_at_every_step_on_disk_ends_as_if_left_alone(
             *("config.toml", "experiment.toml", "data.parquet", "runs.csv", "variants.csv"),
         }
         assert alone.keys() == after.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["relabel", "experiment"])
+def test_other_commands_killed_at_random_moments_end_as_if_left_alone(
+    command: str, project: Path, tmp_path: Path, launch: Any, contents: Callable[[Path], Any]
+) -> None:
+    file, out = tmp_path / "file.toml", tmp_path / "out"
+    file.write_text((SMALL + VARIANT).format(project=project), encoding="utf-8")
+    words: tuple[object, ...] = ("experiment", file)
+    if command == "relabel":
+        relabel = settings("loop.iterations=1", "loop.batch=900", f"loop.keep={RELABEL}")
+        words = ("run", project / "config.toml", *relabel, "--resume")
+
+    def carry_out(seconds: float | None = None) -> int:
+        process = launch.start(*words, "--out", out, "--jobs", 2)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        code: int = launch.finish(process).code
+        return code
+
+    begin = time.monotonic()
+    assert carry_out() == 0
+    draw, seconds = new_draw(), time.monotonic() - begin
+    alone = contents(out)
+    shutil.rmtree(out)
+    killed = [carry_out(draw.uniform(0.2, 0.8) * seconds) for _ in range(2)]
+    assert -signal.SIGKILL in killed
+    assert carry_out() == 0
+    after = contents(out)
+    different = {name for name in {*alone, *after} if alone.get(name) != after.get(name)}
+    # Those tell seconds.
+    assert {Path(name).name for name in different} <= {"runs.csv", "variants.csv"}
