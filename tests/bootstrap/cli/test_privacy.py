@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.execution import parallel_tagger
+from bootstrap.reports.exports import scalars_of
+from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.run_report import environment_of, settings_of
+from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.formats import write
 
@@ -116,6 +121,25 @@ def test_what_shows_a_run_holds_nothing_of_it(secret: Secret, command: Command) 
     files = [picture, page, secret.folder / "two.html", *tables.iterdir()]
     assert len(files) > 10
     assert all(SECRET not in path.read_text(encoding="utf-8") for path in files)
+    assert not [path for path in (tables, *files) if path.stat().st_mode & 0o077]
+
+
+@pytest.mark.parametrize(
+    ("option", "library"), [("--mlflow", "mlflow"), ("--tensorboard", "tensorflow")]
+)
+def test_what_other_programs_show_holds_nothing_of_it(
+    secret: Secret, command: Command, option: str, library: str
+) -> None:
+    if not find_spec(library):  # what would be written there
+        record = RunRecord.load(Run(secret.run), "run")
+        written = f"{[*scalars_of(record)]} {settings_of(record)} {environment_of(record)}"
+        assert "validation/f1" in written and SECRET not in written
+        pytest.skip(f"{library} is not installed: its files are not searched")
+    folder, page = secret.folder / "shown" / library, secret.folder / "shown.html"
+    assert command("report", secret.run, "-o", page, option, folder).code == 0
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert files and not [path for path in files if SECRET.encode() in path.read_bytes()]
+    assert all(not path.stat().st_mode & 0o077 for path in (folder.parent, folder, *files))
 
 
 def test_a_page_with_text_is_private(secret: Secret, command: Command) -> None:
