@@ -147,6 +147,7 @@ def test_disturbed_at_every_step_on_disk_it_ends_as_if_left_alone(
         assert attempt["end"] == complete, attempt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [name for name in COMMANDS if name not in ("cluster", "embed train")]
 )
