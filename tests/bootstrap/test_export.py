@@ -223,7 +223,8 @@ def test_an_audit_confirms_what_is_in_a_model(
 
 
 @pytest.mark.parametrize(
-    "name", ["crf", "lists", pytest.param("bilstm-crf", marks=pytest.mark.processes)]
+    "name",
+    ["crf", "lists", pytest.param("bilstm-crf", marks=[pytest.mark.processes, pytest.mark.slow])],
 )
 def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
     name: str, models: Callable[[str], Path], train: Batch, tmp_path: Path

@@ -57,7 +57,7 @@ def good(hostile: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Calla
     return make
 
 
-@pytest.mark.parametrize("models", [30, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("models", [10, pytest.param(600, marks=pytest.mark.slow)])
 def test_changed_models_do_no_harm(models: int) -> None:
     """In a process of its own, whose threads do not disturb those that it forks."""
     command = [sys.executable, BENCHMARK, "--models", models, "--seed", models, "--kinds", *QUICK]

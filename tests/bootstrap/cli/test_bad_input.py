@@ -334,7 +334,15 @@ READERS = [
 ]
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "reader",
+    [
+        reader
+        if reader.startswith(("tag", "convert"))
+        else pytest.param(reader, marks=pytest.mark.slow)
+        for reader in READERS
+    ],
+)
 def test_nothing_that_a_file_contains_is_quoted(
     reader: str, tmp_path: Path, finished: Path, project: Path, command: Command
 ) -> None:

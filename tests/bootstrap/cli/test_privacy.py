@@ -124,6 +124,7 @@ def test_what_shows_a_run_holds_nothing_of_it(secret: Secret, command: Command) 
     assert not [path for path in (tables, *files) if path.stat().st_mode & 0o077]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "library"), [("--mlflow", "mlflow"), ("--tensorboard", "tensorflow")]
 )

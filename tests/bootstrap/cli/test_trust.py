@@ -107,6 +107,7 @@ def test_no_function_imports_the_class_that_a_run_names(hostile: Path, tmp_path:
         bootstrap.train(hostile / "config.toml", out=tmp_path / "new", **own)  # the user names it
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 def test_nothing_is_imported_from_the_current_folder(
     copied: Path, notes: Callable[..., Any], tmp_path: Path
