@@ -131,7 +131,7 @@ def test_scores_of_other_documents_are_named(
         ("report", copy, "-o", copy.parent / "p.html"),
     ):
         message = refusal(command, *arguments)
-        assert f"{run.folder}: its scores are of other test documents" in message
+        assert f"{run.folder}: its test documents are not the test documents" in message
 
 
 def test_without_the_first_variant_there_are_no_differences(
