@@ -76,6 +76,28 @@ class Document:
     spans: tuple[Span, ...] = ()
     group: str | None = None
 
+    def __post_init__(self) -> None:
+        require_text("id", self.id)
+        require_text("text", self.text)
+        if self.group is not None:
+            require_text("group", self.group)
+        spans = tuple(sorted(elements_of(self.spans, "spans", Span)))
+        object.__setattr__(self, "spans", spans)
+        object.__setattr__(self, "group", self.group or None)
+        for span in spans:
+            if not 0 <= span.start < span.end <= len(self.text):
+                raise DocumentError(
+                    f"document {quoted(self.id)}: span {span} is empty or lies outside the "
+                    f"text of {len(self.text)} characters"
+                )
+            if not span.label:
+                raise DocumentError(
+                    f"document {quoted(self.id)}: span {span.start}-{span.end} has no label"
+                )
+        for left, right in pairwise(spans):
+            if right.start < left.end:
+                raise DocumentError(f"document {quoted(self.id)}: spans {left} and {right} overlap")
+
     @property
     def visible_spans(self) -> tuple[Span, ...]:
         """The annotations without characters at their edges that have no glyph, as tokens are."""
@@ -92,25 +114,3 @@ class Document:
         while start < end and is_hidden(self.text[end - 1]):
             end -= 1
         return Span(start, end, span.label) if start < end else span
-
-    def __post_init__(self) -> None:
-        require_text("id", self.id)
-        require_text("text", self.text)
-        if self.group is not None:
-            require_text("group", self.group)
-        spans = tuple(sorted(elements_of(self.spans, "spans", Span))) if self.spans != () else ()
-        object.__setattr__(self, "spans", spans)
-        object.__setattr__(self, "group", self.group or None)
-        for span in spans:
-            if not 0 <= span.start < span.end <= len(self.text):
-                raise DocumentError(
-                    f"document {quoted(self.id)}: span {span} is empty or lies outside the "
-                    f"text of {len(self.text)} characters"
-                )
-            if not span.label:
-                raise DocumentError(
-                    f"document {quoted(self.id)}: span {span.start}-{span.end} has no label"
-                )
-        for left, right in pairwise(spans):
-            if right.start < left.end:
-                raise DocumentError(f"document {quoted(self.id)}: spans {left} and {right} overlap")

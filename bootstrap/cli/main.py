@@ -77,9 +77,9 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     """Run a command with logging configured, and log its end."""
     log_event("command started")
     code = 0
+    umask = os.umask(0o077)  # what a command writes is as private as the notes
     try:
         _check_surroundings()
-        os.umask(0o077)  # what a command writes is as private as the notes
         module, _, function = options.main.partition(".")
         getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)(options)
     except BrokenPipeError:  # the reader of the output has closed it
@@ -89,6 +89,8 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
         was_ended = signals.first is not None or isinstance(error, KeyboardInterrupt)
         message, code = signals.ending() if was_ended else _ending_of(error)
         log_failure(message, error)
+    finally:
+        os.umask(umask)
     log_event("command ended", code=code)
     return code
 

@@ -173,7 +173,7 @@ class ParallelTagger:
 
 
 def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) -> list[Tagger]:
-    """Train several taggers in folders, each in another process.
+    """Train several taggers in folders, each in another process, at most `jobs` at a time.
 
     Returns
     -------

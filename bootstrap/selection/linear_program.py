@@ -135,7 +135,15 @@ class _Program:
 
 
 class Selector:
-    """Selects documents in the proportions of a reference."""
+    """Selects documents in the proportions of a reference.
+
+    Parameters
+    ----------
+    content, confidence : Content and ndarray of float64, shape (D,)
+        The content and the confidence of each document.
+    reference : Reference
+        The proportions of a selection.
+    """
 
     def __init__(self, content: Content, confidence: Floats, reference: Reference) -> None:
         self._content, self._confidence, self._reference = content, confidence, reference

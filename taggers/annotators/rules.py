@@ -133,10 +133,9 @@ class Rules:
                     yield row, match
             except TimeoutError:
                 raise InputError(
-                    "the rules take too long, at last in the document "
-                    f"{quoted(batch.ids[row].as_py())}; "
-                    "expected a time in proportion to the "
-                    "text, without nested repetition such as (a+)+"
+                    f"the rules take too long, at last in the document "
+                    f"{quoted(batch.ids[row].as_py())}; expected a time in proportion to the text, "
+                    "without nested repetition such as (a+)+"
                 ) from None
 
     def settings(self) -> dict[str, Any]:

@@ -161,6 +161,9 @@ class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
     ) -> Self:
         """Fit the model of words to the dictionaries and the word counts of the notes.
 
+        The words of `train` are counted if ``options.counts`` is empty; its tags are not used.
+        Fitting is deterministic, without `validation`, `warm_start` and `rng`.
+
         Returns
         -------
         NameTagger

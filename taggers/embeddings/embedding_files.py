@@ -126,7 +126,10 @@ def write_description(
 
 
 def write_vectors(path: Path, dimension: int, pieces: Iterable[Floats]) -> None:
-    """Write vectors in NumPy's format, in one pass and without their number in advance."""
+    """Write vectors in NumPy's format, in one pass and without their number in advance.
+
+    The pieces have the shape (words, dimension), and the vectors of consecutive words.
+    """
     total, number = np.zeros(dimension), 0
     with open_anew(path) as file:
         file.seek(_HEADER + FIRST * dimension * 4)

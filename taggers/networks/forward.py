@@ -32,6 +32,13 @@ class Forward:
     The product of the input weights with the vector of a word depends on the word alone, so that
     it is computed once per word type and kept between batches.
 
+    Parameters
+    ----------
+    weights : mapping of str to ndarray of float32
+        The weights of `taggers.networks.training.keras_network.Network.weights`.
+    inputs, templates : WordInputs and Templates
+        The inputs of the network, and its features and streams.
+
     Attributes
     ----------
     words : WordRows

@@ -207,6 +207,8 @@ def _joined(parts: Sequence[Tensor]) -> Tensor:
 def training_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
     """Return a function that trains on a minibatch, and one that computes its loss.
 
+    The optimizer must have been built. The loss is a function that calls the model.
+
     Returns
     -------
     train, test : callable
