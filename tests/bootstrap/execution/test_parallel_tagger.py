@@ -290,9 +290,9 @@ def test_a_tagging_process_that_dies_is_an_error(
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 50)
     ParallelTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
     tagger = ParallelTagger.load(tmp_path / "model", jobs=2)
-    # A model that takes minutes to read: who is killed is not just writing what it found.
+    # A model that takes seconds to read: who is killed is not just writing what it found.
     with (tmp_path / "model" / "long").open("wb") as file:
-        file.truncate(1 << 37)
+        file.truncate(1 << 33)
     path = tmp_path / "model" / "model.json"
     description = json.loads(path.read_bytes())
     description["files"]["long"] = "not computed"
