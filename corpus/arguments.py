@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from types import UnionType
 from typing import Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
@@ -28,9 +30,18 @@ def typed(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
             if hint is not Any and (is_text or not isinstance(value, kinds)):
                 expected, given = signature.parameters[name].annotation, type(value).__name__
                 raise TypeError(f"{name}: expected {expected}, not {given}")
+            if Path in kinds and isinstance(value, str | Path) and not _is_possible(value):
+                raise InputError(f"{name}: no file can have this name")
         return function(*values, **named)
 
     return checked
+
+
+def _is_possible(path: str | Path) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def elements_of(values: Iterable[Any], name: str, *kinds: type) -> Iterator[Any]:

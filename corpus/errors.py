@@ -95,18 +95,31 @@ def escaped(text: str, *, kept: str = "") -> str:
 _WRONG_FILE = (None, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG)
 
 
-def unreadable(path: object, error: BaseException) -> InputError | None:
+#: What to do where the system has no more open files.
+OPEN_FILES = "raise the limit (ulimit -n)"
+
+
+class UnreadableError(InputError):
+    """A file that the system could not read, so that nothing is known of its content."""
+
+
+def unreadable(path: object, error: BaseException) -> UnreadableError | None:
     """Return the error of a file that the system could not read, such as of too many open files.
 
     Returns
     -------
-    InputError or None
+    UnreadableError or None
         None for any other error: the file is missing, damaged or of another kind.
     """
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+        reason = f"{os.strerror(errno.ENOMEM)}; use a machine with more, or another file"
+        return UnreadableError(f"{path} cannot be read: {reason}")
     if not isinstance(error, OSError) or error.errno in _WRONG_FILE:
         return None
-    reason = os.strerror(error.errno)
-    return InputError(f"{error.filename or path} cannot be read: {reason}")
+    advice = f"; {OPEN_FILES}" if error.errno == errno.EMFILE else ""
+    return UnreadableError(
+        f"{error.filename or path} cannot be read: {os.strerror(error.errno)}{advice}"
+    )
 
 
 #: The number of problems of each kind that a report lists; all of them are counted.

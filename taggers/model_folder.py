@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy.typing as npt
 
-from corpus.errors import InputError, unreadable
+from corpus.errors import InputError, UnreadableError, unreadable
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
 from corpus.storage.fields import LARGEST_JSON, Fields, check_size
@@ -46,6 +46,8 @@ def read_fields(folder: Path) -> Fields:
         check_folder(folder, MODEL)
         fields = read_object(path)
         fields.value("kind")
+    except UnreadableError:
+        raise
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     except OSError as error:

@@ -24,7 +24,7 @@ from types import FrameType
 
 from bootstrap.cli.logs import configured_logging, log_event, log_failure
 from bootstrap.cli.parser import build_parser
-from corpus.errors import InputError, one_line
+from corpus.errors import OPEN_FILES, InputError, one_line
 
 #: Exit codes: an error of the system or an internal error, and a user error.
 FAILURE, MISTAKE = 1, 2
@@ -123,7 +123,8 @@ def _ending_of(error: BaseException) -> tuple[str, int]:
             # What commands write themselves is named: see `corpus.storage.atomic.WriteError`.
             return f"the output cannot be written: {error.strerror}", FAILURE
         case OSError():
-            return str(error), FAILURE
+            advice = f"; {OPEN_FILES}" if error.errno == errno.EMFILE else ""
+            return f"{error}{advice}", FAILURE
         case MemoryError():
             return "out of memory: use smaller batches ([loop] batch) or fewer --jobs", FAILURE
         case RuntimeError(args=("can't start new thread",)):

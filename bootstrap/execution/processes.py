@@ -27,6 +27,8 @@ from typing import Any, Protocol, TypeVar
 
 import joblib
 
+from corpus.errors import InputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -34,6 +36,8 @@ Result = TypeVar("Result")
 _POLL = 0.02
 #: Seconds after which a process without work ends.
 _IDLE = 60
+#: The processes and threads that joblib starts beside the workers, and those of each worker.
+_BESIDE, _OF_WORKER = 6, 3
 #: The line that a task writes when it fails.
 _FAILED = b"failed\n"
 #: The signals that a terminal sends to all processes of a program; Windows lacks the second.
@@ -211,6 +215,8 @@ def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
 @contextmanager
 def _results(calls: Iterable[Any], *, jobs: int, waiting: int) -> Iterator[Iterator[Any]]:
     """Make calls, at most `waiting` of them ahead, and return their results in order."""
+    if not active_children():  # of an earlier call, which are used again
+        _check_threads(_BESIDE + _OF_WORKER * jobs)
     # At the end of the context, calls that have not ended are killed.
     parallel = joblib.Parallel(
         n_jobs=max(jobs, 2),  # with one, joblib calls functions in this process
@@ -236,8 +242,28 @@ def _results(calls: Iterable[Any], *, jobs: int, waiting: int) -> Iterator[Itera
     except BrokenProcessPool:
         raise KilledError(
             "a worker process was killed before its work was done; the system may have been out of "
-            "memory; use fewer --jobs"
+            "memory or of processes (ulimit -u); use fewer --jobs"
         ) from None
+
+
+def _check_threads(number: int) -> None:
+    """Raise an `InputError` where a number of threads, which count as processes, cannot start."""
+    # Where one of its own cannot, joblib prints tracebacks and waits for ever.
+    ended, threads = threading.Event(), []
+    try:
+        for _ in range(number):
+            thread = threading.Thread(target=ended.wait, daemon=True)
+            thread.start()
+            threads.append(thread)
+    except RuntimeError:
+        raise InputError(
+            f"only {len(threads)} of {number} processes and threads can be started: use fewer "
+            "--jobs, or raise the limit (ulimit -u)"
+        ) from None
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 def _set_up_worker(parent: int, folder: str, module_paths: Sequence[str]) -> None:
@@ -245,9 +271,12 @@ def _set_up_worker(parent: int, folder: str, module_paths: Sequence[str]) -> Non
     for number in _OF_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o077)  # files are as private as the notes
-    os.chdir(folder)
-    sys.path += [path for path in module_paths if path not in sys.path]
-    threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
+    try:
+        os.chdir(folder)
+        sys.path += [path for path in module_paths if path not in sys.path]
+        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
+    except (OSError, RuntimeError):
+        os._exit(1)  # joblib would print a traceback
 
 
 def _exit_with(parent: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import InputError
+from corpus.errors import InputError, unreadable
 from corpus.storage.fields import Fields, parse_json, read_content
 from corpus.storage.opening import refuse_links
 
@@ -197,4 +197,6 @@ def read_fields(path: Path) -> Fields:
     try:
         return Fields(parse_json(read_content(path), place), place)
     except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) or InputError(
+            f"{place} cannot be read: {error.strerror}"
+        ) from None

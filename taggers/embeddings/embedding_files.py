@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, unreadable
+from corpus.errors import InputError, UnreadableError, unreadable
 from corpus.storage.atomic import open_anew, write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
 from corpus.storage.opening import folders_with
@@ -87,6 +87,8 @@ def errors_of(path: Path, what: str) -> Iterator[None]:
     """Convert errors of damaged files to an `InputError`: the path holds no `what`."""
     try:
         yield
+    except UnreadableError:
+        raise
     except InputError as error:
         raise InputError(f"{path} holds no {what}: {error}") from None
     except (OSError, TypeError, ValueError) as error:

@@ -156,6 +156,9 @@ def test_a_wrong_argument_is_named(
     assert not list(tmp_path.iterdir())
     with pytest.raises(bootstrap.InputError, match="jobs = 0: expected 1 or more"):
         bootstrap.load(tmp_path, jobs=0)
+    for name in ("\0", "\ud800"):
+        with pytest.raises(bootstrap.InputError, match=r"^target: no file can have this name"):
+            bootstrap.write([], name)
 
 
 def test_settings_replace_those_of_a_file(splits: dict[str, Path], tmp_path: Path) -> None:

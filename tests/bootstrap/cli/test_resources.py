@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import bootstrap
 from corpus.errors import InputError
+from gazetteers.gazetteer import Gazetteer
 from taggers.model_folder import errors_of_model
+from tests.bootstrap.refusals import AS_READER
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such limits")
 
@@ -48,7 +54,7 @@ def test_closed_streams_end_in_a_line_and_their_numbers_are_not_those_of_files(
     ("limit", "message"),
     [
         ("ulimit -v 700000", "the address space is limited to 700,000 kB (ulimit -v); at least"),
-        ("ulimit -n 8", "model cannot be read: Too many open files"),
+        ("ulimit -n 8", "model cannot be read: Too many open files; raise the limit (ulimit -n)"),
         ("mkdir gone; cd gone; rmdir ../gone", "the working directory cannot be used: No such"),
     ],
 )
@@ -61,11 +67,83 @@ def test_what_is_lacking_is_named_in_a_line(
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("limit", [8, 14])
+def test_a_lack_of_files_for_processes_is_named_in_a_line(
+    limit: int, project: Path, tmp_path: Path
+) -> None:
+    source, target = project / "unlabeled.jsonl", tmp_path / "new"
+    done = under(f"ulimit -n {limit}", "embed", "train", source, "-o", target, "--jobs", 2)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done
+    assert "Too many open files" in done.stderr
+    assert "; raise the limit (ulimit -n)" in done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="it needs the programs of util-linux")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "embed train {}/unlabeled.jsonl --output",
+        pytest.param("run {}/config.toml --out", marks=pytest.mark.slow),
+    ],
+)
+def test_a_lack_of_processes_is_named_in_a_line(
+    command: str, project: Path, tmp_path: Path
+) -> None:
+    """Which joblib waits for, or prints tracebacks about."""
+    tmp_path.chmod(0o777)
+    words = [*command.format(project).split(), str(tmp_path / "new"), "--jobs", "2"]
+    done = subprocess.run(
+        [*AS_READER, "prlimit", "--nproc=8", sys.executable, "-m", "bootstrap", *words],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 2, done
+    assert "Traceback" not in done.stderr
+    assert "of 12 processes and threads can be started: use fewer" in done.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EIO])
 def test_an_error_of_the_system_says_nothing_of_a_model(number: int) -> None:
     with pytest.raises(InputError) as caught, errors_of_model(Path("m"), "crf"):
         raise OSError(number, "x", "m/hashes.npy")
-    assert str(caught.value) == f"m/hashes.npy cannot be read: {os.strerror(number)}"
+    assert str(caught.value).startswith(f"m/hashes.npy cannot be read: {os.strerror(number)}")
+
+
+def test_a_lack_of_memory_is_no_damage(
+    project: Path, finished: Path, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, notes = tmp_path / "names.parquet", tmp_path / "notes.parquet"
+    Gazetteer.from_table(pa.table({"term": ["anna"], "class": ["name"], "count": [3]})).save(names)
+    assert command("convert", project / "gold.jsonl", notes).code == 0
+
+    def fail(*_: object, **named: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 99 failed")
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", fail)
+    for words in (
+        ("convert", notes, tmp_path / "out.jsonl"),
+        ("gazetteer", "show", names),
+        ("show", finished),
+        ("show", finished, "--verify"),
+    ):
+        done = command(*words)
+        assert (done.code, done.err.count("\n")) == (2, 1), done
+        assert ".parquet cannot be read: Cannot allocate memory" in done.err
+
+
+def test_of_a_description_that_cannot_be_read_nothing_else_is_said(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise OSError(errno.EACCES, "x", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    model = finished / "best" / "model"
+    with pytest.raises(InputError) as caught:
+        bootstrap.load(model)
+    assert str(caught.value) == f"{model}/model.json cannot be read: {os.strerror(errno.EACCES)}"
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="it looks for threads in /proc")
