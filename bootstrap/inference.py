@@ -21,7 +21,7 @@ from corpus.storage.fields import parse_json
 from corpus.storage.opening import refuse_links
 from corpus.tags import find_entities
 from corpus.tokens.normalisation import UnusualCharacters
-from corpus.units import UNITS, Unit, join_spans, split_document
+from corpus.units import UNITS, Unit, units_of
 from taggers import Tagger
 from taggers.base import Detail
 from taggers.model_folder import read_file_of_model
@@ -153,9 +153,8 @@ def tag_documents(
     unusual = unusual or UnusualCharacters()
     pending: list[tuple[Document, list[tuple[int, Document]]]] = []
     number = 0
-    for document in documents:
-        bare = replace(document, spans=())
-        units = split_document(bare, unit, Problems())
+    bare_documents = (replace(document, spans=()) for document in documents)
+    for bare, units in units_of(bare_documents, unit, Problems()):
         pending.append((bare, units))
         number += len(units)
         if number >= _UNITS_PER_BATCH:
@@ -191,8 +190,12 @@ def _tag_units(
         if not pieces:
             yield TaggedDocument(source, 1.0)
             continue
-        offsets = [offset for offset, _ in pieces]
-        document = replace(source, spans=join_spans(zip(offsets, spans[rows], strict=True)))
+        joined = (
+            Span(span.start + offset, span.end + offset, span.label)
+            for (offset, _), of_unit in zip(pieces, spans[rows], strict=True)
+            for span in of_unit
+        )
+        document = replace(source, spans=tuple(joined))
         confidence = float(tagging.confidence[rows].min())
         yield TaggedDocument(
             document, confidence, tuple(islice(span_confidences, len(document.spans)))

@@ -14,6 +14,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from corpus.batch import Batch
 from corpus.document import Document, Span
@@ -22,7 +23,7 @@ from corpus.ragged import owners_of
 from corpus.scores import MEASURES, ConfusionCounts, Scores
 from corpus.tags import classes_of, find_entities, touched_tokens
 from corpus.tokens import Tokens, tokenize
-from corpus.tokens.sentences import lines
+from corpus.units import count_lines
 
 __all__ = [
     "MEASURES",
@@ -69,8 +70,9 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     tokens = tokenize([text if left or right else "" for text, left, right in pairs])
     gold_entities = Entities.from_spans([left for _, left, _ in pairs])
     predicted_entities = Entities.from_spans([right for _, _, right in pairs])
-    counts = [len([*lines(gold_by_id[name].text)]) if name in gold_by_id else 0 for name in names]
-    scores = _compare(names, tokens, gold_entities, predicted_entities, np.array(counts, np.int64))
+    texts = [gold_by_id[name].text if name in gold_by_id else "" for name in names]
+    counts = count_lines(pa.array(texts, pa.large_string()))
+    scores = _compare(names, tokens, gold_entities, predicted_entities, counts)
     merged = np.array([_merged(*pair) for pair in pairs], np.int64).reshape(-1, 3)
     measures = {**scores.measures, "span_merged": merged}
     return replace(scores, measures={name: measures[name] for name in MEASURES})
@@ -215,17 +217,13 @@ class GoldBatch:
         return cls(
             batch,
             Entities.from_spans([document.visible_spans for document in documents]),
-            _lines_of(batch),
+            count_lines(batch.texts),
         )
 
     @classmethod
     def from_tags(cls, batch: Batch) -> Self:
         """Build the gold batch from a tagged batch whose annotations all align with tokens."""
-        return cls(batch, Entities.from_tags(batch), _lines_of(batch))
-
-
-def _lines_of(batch: Batch) -> npt.NDArray[np.int64]:
-    return np.array([len([*lines(text)]) for text in batch.texts.to_pylist()], np.int64)
+        return cls(batch, Entities.from_tags(batch), count_lines(batch.texts))
 
 
 def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:

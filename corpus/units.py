@@ -1,133 +1,176 @@
-"""Units: the lines or sentences of long texts, as separate documents, and the lines of tokens.
+"""Units: the lines or sentences of long texts, as separate notes, and the lines of tokens.
 
-The id of a unit is the id of its source, ``#`` and the offset at which it begins. Its group is the
-group of the source, or else the id of the source, since all lines of a text belong to one patient.
+The id of a unit is the id of its note, ``#`` and the offset at which it begins. Its group is the
+group of the note, or else the id of the note, since all lines of a text belong to one patient.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, get_args
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import Problem, Problems, quoted
-from corpus.ragged import owners_of
-from corpus.tokens.characters import LINE_ENDS
+from corpus.flat import FlatTexts, Indices, flat_spans, span_lists
+from corpus.ragged import owners_of, ranges_of
 from corpus.tokens.sentences import lines, sentences
-
-Indices = npt.NDArray[np.int64]
-
-_LINE_ENDS = [end.encode() for end in LINE_ENDS]
 
 Unit = Literal["document", "line", "sentence"]
 UNITS: tuple[str, ...] = get_args(Unit)
 
 
-def split_document(
-    document: Document, unit: Unit, problems: Problems
-) -> list[tuple[int, Document]]:
-    """Split a document into its units.
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The units of notes.
 
     Parameters
     ----------
-    document : Document
-        The source.
+    batch : RecordBatch
+        The units, in the schema of notes. Their annotations count from the beginning of the unit.
+    owners : ndarray of int64, shape (len(batch),)
+        The row of the note of each unit, in increasing order.
+    offsets : ndarray of int64, shape (len(batch),)
+        The offset in the note's text at which each unit begins.
+    """
+
+    batch: pa.RecordBatch
+    owners: Indices
+    offsets: Indices
+
+    def joined_spans(
+        self, notes: int, rows: Indices, starts: Indices, ends: Indices, labels: pa.StringArray
+    ) -> list[pa.ListArray[Any]]:
+        """Return the list columns of the spans of a number of notes from those of their units.
+
+        Parameters
+        ----------
+        notes : int
+            The number of notes.
+        rows : ndarray of int, shape (S,)
+            The unit of each span, in increasing order.
+        starts, ends : ndarray of int, shape (S,)
+            Half-open offsets of each span in its unit.
+        labels : pyarrow.StringArray, length S
+            The class of each span.
+        """
+        origins = self.offsets[rows]
+        return span_lists(self.owners[rows], notes, starts + origins, ends + origins, labels)
+
+
+def split_batch(notes: pa.RecordBatch, unit: Unit, problems: Problems) -> Units:
+    """Split notes into their units.
+
+    Parameters
+    ----------
+    notes : RecordBatch
+        The notes; units have the first six columns (`corpus.formats.batches.SCHEMA`).
     unit : {"document", "line", "sentence"}
-        ``"document"`` returns the source unchanged. A line end also ends a sentence. Blank units
+        ``"document"`` returns the notes unchanged. A line end also ends a sentence. Blank units
         are skipped.
     problems : Problems
-        Collects spans that cross the border of a unit. They are cut at the border.
-
-    Returns
-    -------
-    list of (int, Document)
-        Units with their offset in the source's text.
+        Collects annotations that cross the border of a unit. They are cut at the border.
     """
     if unit == "document":
-        return [(0, document)]
-    borders = list(_BORDERS[unit](document.text))
-    spans = _cut_spans(document, unit, borders, problems)
-    group = document.id if document.group is None else document.group
-    return [
-        (
-            start,
-            Document(f"{document.id}#{start}", document.text[start:end], tuple(unit_spans), group),
-        )
-        for (start, end), unit_spans in zip(borders, spans, strict=True)
+        return Units(notes, np.arange(len(notes)), np.zeros(len(notes), np.int64))
+    ids, texts, groups = (notes.column(name) for name in ("id", "text", "group"))
+    source, owners, borders = _unit_borders(texts, unit)
+    offsets = borders[0] - source.origins[owners]
+    rows, numbers = pa.array(owners), pa.array(offsets).cast(pa.large_string())
+    columns = [
+        pc.binary_join_element_wise(ids.take(rows), numbers, pa.scalar("#", ids.type)),
+        source.ranges(*borders),
+        pc.coalesce(groups, ids).take(rows),
+        *_cut_spans(notes, source, borders, unit, problems),
     ]
+    return Units(pa.record_batch(columns, notes.schema.names[:6]), owners, offsets)
+
+
+def count_lines(texts: pa.LargeStringArray) -> Indices:
+    """Return the number of lines of each text that are not blank."""
+    _, owners, _ = _unit_borders(texts, "line")
+    return np.bincount(owners, minlength=len(texts))
+
+
+def _unit_borders(
+    texts: pa.LargeStringArray, unit: str
+) -> tuple[FlatTexts, Indices, tuple[Indices, Indices]]:
+    """Return texts with a line end after each, the text of each unit, and the units' borders."""
+    nothing, line_end = (pa.scalar(value, texts.type) for value in ("", "\n"))
+    source = FlatTexts(pc.binary_join_element_wise(texts, nothing, line_end))
+    starts, ends = (lines if unit == "line" else sentences)(source)
+    return source, np.searchsorted(source.origins, starts, side="right") - 1, (starts, ends)
+
+
+def _cut_spans(
+    notes: pa.RecordBatch,
+    source: FlatTexts,
+    borders: tuple[Indices, Indices],
+    unit: str,
+    problems: Problems,
+) -> list[pa.ListArray[Any]]:
+    """Return the list columns of the spans of units with the given borders in all texts."""
+    starts, ends = borders
+    rows, begins, finishes = flat_spans(notes, source.origins)
+    labels = notes.column("labels").flatten()
+    # A piece for each span and each unit that it touches.
+    firsts = np.searchsorted(ends, begins, side="right")
+    touched = np.searchsorted(starts, finishes) - firsts
+    spans, units = np.repeat(np.arange(len(rows)), touched), ranges_of(firsts, touched)
+    lefts = np.maximum(begins[spans], starts[units])
+    rights = np.minimum(finishes[spans], ends[units])
+    whole = (lefts == begins[spans]) & (rights == finishes[spans])
+    cut = np.flatnonzero(~whole)
+    texts = source.ranges(lefts[cut], rights[cut])
+    left = rights[cut] - pc.utf8_length(pc.utf8_ltrim_whitespace(texts)).to_numpy()
+    rights[cut] = lefts[cut] + pc.utf8_length(pc.utf8_rtrim_whitespace(texts)).to_numpy()
+    lefts[cut] = left
+    for span in np.flatnonzero(np.bincount(spans[whole], minlength=len(rows)) == 0).tolist():
+        row = int(rows[span])
+        start, end = (side[span] - source.origins[row] for side in (begins, finishes))
+        problems.note(
+            Problem(
+                f"annotations that cross the border of a {unit}",
+                f"document {quoted(notes.column('id')[row].as_py())}",
+                f"{Span(start, end, labels[span].as_py())}, cut at the border",
+            )
+        )
+    kept = np.flatnonzero(lefts < rights)  # blank pieces are not
+    units = units[kept]
+    lefts, rights = lefts[kept] - starts[units], rights[kept] - starts[units]
+    return span_lists(units, len(starts), lefts, rights, labels.take(pa.array(spans[kept])))
+
+
+def units_of(
+    documents: Iterable[Document], unit: Unit, problems: Problems
+) -> Iterator[tuple[Document, list[tuple[int, Document]]]]:
+    """Yield each document with its units and their offsets; see `split_batch`."""
+    from corpus.formats.batches import batches_of, documents_of  # noqa: PLC0415 - slow to import
+    from corpus.formats.rows import Row  # noqa: PLC0415
+
+    if unit == "document":
+        yield from ((document, [(0, document)]) for document in documents)
+        return
+    for notes in batches_of(map(Row, documents), {}):
+        units = split_batch(notes, unit, problems)
+        pieces = zip(units.offsets.tolist(), documents_of(units.batch), strict=True)
+        numbers = np.bincount(units.owners, minlength=len(notes)).tolist()
+        for document, number in zip(documents_of(notes), numbers, strict=True):
+            yield document, list(islice(pieces, number))
 
 
 def split_documents(
     documents: Iterable[Document], unit: Unit, problems: Problems
 ) -> Iterator[Document]:
     """Yield the units of documents."""
-    for document in documents:
-        for _, piece in split_document(document, unit, problems):
-            yield piece
-
-
-def join_spans(pieces: Iterable[tuple[int, Sequence[Span]]]) -> tuple[Span, ...]:
-    """Convert the spans of units to offsets in their source.
-
-    Parameters
-    ----------
-    pieces : iterable of (int, sequence of Span)
-        The offset of each unit in the source, and the spans in it.
-    """
-    return tuple(
-        Span(span.start + offset, span.end + offset, span.label)
-        for offset, spans in pieces
-        for span in spans
-    )
-
-
-_BORDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
-    "line": lines,
-    "sentence": sentences,
-}
-
-
-def _cut_spans(
-    document: Document, unit: str, borders: list[tuple[int, int]], problems: Problems
-) -> list[list[Span]]:
-    """Return the spans in each unit, relative to its beginning."""
-    unit_spans: list[list[Span]] = [[] for _ in borders]
-    ends = [end for _, end in borders]
-    for span in document.spans:
-        whole = False
-        for index in range(bisect_right(ends, span.start), len(borders)):
-            start, end = borders[index]
-            if start >= span.end:
-                break
-            whole = start <= span.start and span.end <= end
-            unit_spans[index] += _piece_of(span, start, end, document.text)
-        if not whole:
-            problems.note(
-                Problem(
-                    f"annotations that cross the border of a {unit}",
-                    f"document {quoted(document.id)}",
-                    f"{span}, cut at the border",
-                )
-            )
-    return unit_spans
-
-
-def _piece_of(span: Span, start: int, end: int, text: str) -> list[Span]:
-    """Cut a span at two offsets and strip white space; the result is empty if it is blank."""
-    left, right = max(span.start, start), min(span.end, end)
-    piece = text[left:right]
-    if (left, right) == (span.start, span.end):
-        return [Span(left - start, right - start, span.label)]
-    if piece.isspace():
-        return []
-    left += len(piece) - len(piece.lstrip())
-    right -= len(piece) - len(piece.rstrip())
-    return [Span(left - start, right - start, span.label)]
+    for _, units in units_of(documents, unit, problems):
+        yield from (piece for _, piece in units)
 
 
 def line_numbers(batch: Batch) -> Indices:
@@ -136,42 +179,13 @@ def line_numbers(batch: Batch) -> Indices:
     A line end within a token, which a hyphen breaks, ends no line.
     """
     owners = owners_of(batch.document_offsets)
-    data, bounds = _bytes_of(batch)
-    rare = np.flatnonzero(data - np.uint8(0x20) >= 0x5F)  # bytes that are not printable ASCII
-    breaks = _line_ends(data, rare)
+    texts = FlatTexts(batch.texts)
+    breaks = texts.line_ends()
     if not len(breaks):  # every document is one line
         return owners
-    continued = rare[(data[rare] & 0xC0) == 0x80]  # UTF-8 continuation bytes
-
-    def character_offsets(byte_offsets: Indices) -> Indices:
-        offsets: Indices = byte_offsets - np.searchsorted(continued, byte_offsets)
-        return offsets
-
-    origins, breaks = character_offsets(bounds[:-1])[owners], character_offsets(breaks)
+    origins = texts.origins[owners]
     begins = origins + batch.starts
     last = np.searchsorted(begins, breaks) - 1  # token before each line end, -1 if there is none
     breaks = breaks[np.append(origins + batch.ends, -1)[last] <= breaks]
     lines: Indices = np.searchsorted(breaks, begins) + owners
     return lines
-
-
-def _line_ends(data: npt.NDArray[np.uint8], rare: Indices) -> Indices:
-    """Return the first byte of each line end in UTF-8, in order; its last byte is rare."""
-    values, ends = data[rare], []
-    for *before, last in _LINE_ENDS:
-        places = rare[values == last]
-        for back, byte in enumerate(reversed(before), start=1):
-            places = places[data[places - back] == byte]
-        ends.append(places - len(before))
-    return np.sort(np.concatenate(ends))
-
-
-def _bytes_of(batch: Batch) -> tuple[npt.NDArray[np.uint8], Indices]:
-    """Return all texts as UTF-8, and the offsets of each, shape (D + 1,)."""
-    texts = batch.texts
-    _, offsets, data = texts.buffers()
-    if data is None or not len(texts):
-        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
-    bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    content = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
-    return content, bounds - bounds[0]

@@ -17,7 +17,7 @@ from corpus.document import Document
 from corpus.errors import Problem, Problems, quoted
 from corpus.formats.records import UNUSABLE
 from corpus.tokens.normalisation import UnusualCharacters
-from corpus.units import split_document
+from corpus.units import units_of
 from taggers.options import Coverage
 
 #: With fewer entities, a class cannot be learned or evaluated reliably.
@@ -157,7 +157,8 @@ def _check_split(
     """Count the documents of a split, and keep the digests of all texts, or of known ones."""
     chunk: list[Document] = []
     texts: list[str] = []
-    for source in read_sources(data, split, labels, report.problems):
+    sources = read_sources(data, split, labels, report.problems)
+    for source, units in units_of(sources, data.unit, report.problems):
         report.sources += 1
         texts.append(source.text)
         digest = digest_of(source)
@@ -165,7 +166,7 @@ def _check_split(
             report.texts.add(digest)
         if source.group is not None:
             report.groups.add(source.group)
-        chunk += (unit for _, unit in split_document(source, data.unit, report.problems))
+        chunk += (unit for _, unit in units)
         if len(chunk) >= _CHUNK:
             _count(chunk, report, coverages, labelled=split != "unlabeled")
             report.unusual.add(texts)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from corpus.tokens.characters import LINE_ENDS
-from corpus.tokens.normalisation import Normalised, normalise
+import numpy as np
+import pyarrow.compute as pc
 
-_LINE = re.compile(f"[^{LINE_ENDS}]+")
+from corpus.flat import FlatTexts, Indices
+from corpus.tokens.normalisation import Normalised, normalise_all
+
 # A sentence ends at a mark that is followed by white space and a possible beginning of a sentence.
 # Possessive quantifiers avoid quadratic time on long runs of dots.
-_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'»”)\]]*+\s++(?=[¿¡\"'«“(\[]*+[A-ZÀ-ÖØ-Þ0-9])")
+_SENTENCE_END = re.compile(
+    r"([.!?…](?<![.!?…]{2})[.!?…]*+[\"'»”)\]]*+)\s++(?=[¿¡\"'«“(\[]*+[A-ZÀ-ÖØ-Þ0-9])"
+)
 # Initials, and abbreviations that precede a name or a number: their full stop ends no sentence.
 _ABBREVIATION = re.compile(
     r"(?<!\w)(?:[^\W\d_]|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
@@ -27,37 +31,56 @@ _ITEM = re.compile(r"\W*\d{1,2}(?:\.\d{1,2})*\.")
 _CONTEXT = 12  # characters before the end of a sentence that decide whether it ends
 
 
-def lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the half-open offsets of each line that is not blank."""
-    for match in _LINE.finditer(text):
-        if not match.group().isspace():
-            yield match.span()
+def lines(texts: FlatTexts) -> tuple[Indices, Indices]:
+    """Return the half-open offsets of each line that is not blank.
+
+    Parameters
+    ----------
+    texts : FlatTexts
+        Texts that end with a line end, or none.
+
+    Returns
+    -------
+    starts, ends : ndarray of int64
+    """
+    ends = texts.line_ends()
+    starts = np.append(0, ends + 1)[:-1]
+    # Arrow's white space is that of Python.
+    blank = pc.utf8_is_space(texts.pieces(starts, ends)).to_numpy(zero_copy_only=False)[1::2]
+    filled = (starts < ends) & ~blank
+    return starts[filled], ends[filled]
 
 
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the half-open offsets of each sentence; a line end also ends a sentence.
+def sentences(texts: FlatTexts) -> tuple[Indices, Indices]:
+    r"""Return the half-open offsets of each sentence; a line end also ends a sentence.
 
-    >>> text = "Vive en c. Mayor. Fuma."
-    >>> [text[start:end] for start, end in sentences(text)]
+    Parameters and results are those of `lines`.
+
+    >>> import pyarrow as pa
+    >>> text = "Vive en c. Mayor. Fuma.\n"
+    >>> starts, ends = sentences(FlatTexts(pa.array([text], pa.large_string())))
+    >>> [text[start:end] for start, end in zip(starts, ends, strict=True)]
     ['Vive en c. Mayor.', 'Fuma.']
     """
-    normalised = normalise(text) is not None
-    for start, end in lines(text):
-        begin = start
-        line = normalise(text[start:end]) if normalised else None
-        breaks = _breaks(text, start, end) if line is None else _breaks_in_source(text, line, start)
-        for stop, following in breaks:
-            yield begin, stop
-            begin = following
-        if not text[begin:end].isspace():
-            yield begin, end
+    starts, ends = lines(texts)
+    text = texts.data.tobytes().decode()
+    borders = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    normalised = normalise_all([text[start:end] for start, end in borders])
+    breaks: list[tuple[int, int]] = []
+    for row, (start, end) in enumerate(borders):
+        line = normalised.get(row)
+        breaks += (
+            _breaks(text, start, end) if line is None else _breaks_in_source(text, line, start)
+        )
+    stops, nexts = np.array(breaks, np.int64).reshape(-1, 2).T
+    return np.sort(np.append(starts, nexts)), np.sort(np.append(ends, stops))
 
 
 def _breaks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield where each sentence of a line but the last ends, and where the next one begins."""
     begin = start
     for match in _SENTENCE_END.finditer(text, start, end):
-        stop = match.end() - (len(match.group()) - len(match.group().rstrip()))
+        stop = match.end(1)
         tail = text[max(begin, stop - _CONTEXT) : stop]
         if not _continues(tail, stop - begin, text[match.end()]):
             yield stop, match.end()
@@ -77,6 +100,6 @@ def _continues(tail: str, length: int, following: str) -> bool:
     """Return whether a sentence of this length that ends with `tail` continues after it."""
     if length <= _CONTEXT and _ITEM.fullmatch(tail):
         return True
-    if _BEFORE_NUMBER.search(tail) and following.isdigit():
+    if following.isdigit() and _BEFORE_NUMBER.search(tail):
         return True
     return bool(_ABBREVIATION.search(tail)) and not _UNIT.search(tail)

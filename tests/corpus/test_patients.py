@@ -15,7 +15,7 @@ from corpus.document import Document
 from corpus.errors import Problems
 from corpus.patients import MOST_PATIENTS, number_patients
 from corpus.tokens import tokenize
-from corpus.units import split_document
+from corpus.units import split_documents
 from taggers.name_propagation import note_numbers
 
 
@@ -34,7 +34,7 @@ def test_documents_with_an_empty_group_are_of_different_patients() -> None:
     assert batch.groups.null_count == 2
     for numbers in (note_numbers(batch), linked_units(documents)):
         assert len(np.unique(numbers)) == 2
-    units = [split_document(document, "line", Problems())[0][1] for document in documents]
+    units = split_documents(documents, "line", Problems())
     assert [unit.group for unit in units] == ["a", "b"]
 
 

@@ -1,14 +1,24 @@
 """Units: every character of a text in one of them, at offsets that lead back to it."""
 
+import re
+from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
-from corpus.errors import Problems
-from corpus.units import Unit, join_spans, split_document
+from corpus.errors import Problem, Problems
+from corpus.formats.batches import SCHEMA, batches_of, documents_of
+from corpus.formats.rows import Row
+from corpus.tokens.characters import LINE_ENDS
+from corpus.tokens.normalisation import normalise
+from corpus.tokens.sentences import _breaks, _breaks_in_source
+from corpus.units import Unit, count_lines, split_batch, split_documents, units_of
 
 PIECES = [
     *(".", "...", "!", "¿", "?", "…", ")", "»", '"', "(", "«", " ", "  ", "\t", "\xa0", "\u2028"),
@@ -21,13 +31,124 @@ thorough = settings(max_examples=60, deadline=None)
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> Document:
+def documents(draw: st.DrawFn, name: str = "a") -> Document:
     text = draw(texts)
     cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=12)))
     pairs = list(pairwise(cuts))
     names = [draw(st.sampled_from(["A", "B", None])) for _ in pairs]
     spans = [Span(*pair, name) for pair, name in zip(pairs, names, strict=True) if name]
-    return Document("a", text, tuple(spans))
+    return Document(name, text, tuple(spans), draw(st.sampled_from([None, "p"])))
+
+
+notes = st.lists(st.sampled_from("abc").flatmap(documents), max_size=5)
+
+
+def batch_of(documents: list[Document]) -> pa.RecordBatch:
+    """Return documents as a part of a record batch, with another column."""
+    around = [Document("x", "É. X\n", (Span(0, 1, "A"),))]
+    (batch,) = batches_of(
+        [Row(one, {"n": 7}) for one in around + documents + around], {"n": pa.int8()}
+    )
+    return batch.slice(1, len(documents))
+
+
+def split_document(
+    document: Document, unit: Unit, problems: Problems
+) -> list[tuple[int, Document]]:
+    ((_, pieces),) = units_of([document], unit, problems)
+    return pieces
+
+
+def specified_borders(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
+    for match in re.finditer(f"[^{LINE_ENDS}]+", text):
+        if match.group().isspace():
+            continue
+        begin, end = match.span()
+        if unit == "sentence":
+            line = normalise(match.group()) if normalise(text) else None
+            breaks = _breaks_in_source(text, line, begin) if line else _breaks(text, begin, end)
+            for stop, following in breaks:
+                yield begin, stop
+                begin = following
+        yield begin, end
+
+
+def specified_units(
+    document: Document, unit: Unit, problems: list[Problem]
+) -> Iterator[tuple[int, Document]]:
+    """Split a note by itself: what units are."""
+    borders = list(specified_borders(document.text, unit))
+    pieces: dict[tuple[int, int], list[Span]] = {border: [] for border in borders}
+    for span in document.spans:
+        for start, end in borders:
+            left, right = max(span.start, start), min(span.end, end)
+            cut = document.text[left:right]
+            if (left, right) != (span.start, span.end):
+                left, right = left + len(cut) - len(cut.lstrip()), left + len(cut.rstrip())
+            if left < right:
+                pieces[start, end].append(Span(left - start, right - start, span.label))
+        if not any(start <= span.start and span.end <= end for start, end in borders):
+            problems.append(
+                Problem(
+                    f"annotations that cross the border of a {unit}",
+                    f"document {document.id}",
+                    f"{span}, cut at the border",
+                )
+            )
+    group = document.group or document.id
+    for (start, end), spans in pieces.items():
+        text = document.text[start:end]
+        yield start, Document(f"{document.id}#{start}", text, tuple(spans), group)
+
+
+@given(notes, pieces_of_text)
+@example([Document("a", "Sí."), Document("b", ") El"), Document("c", ". Él")], "sentence")
+@example([Document("a", "Va.\u2029"), Document("b", ""), Document("c", "\u2028 El")], "line")
+@example([Document("a", "-\n\xad\u0301\u20742"), Document("b", "Gar-\ncía. El-")], "sentence")
+@thorough
+def test_units_of_a_batch_are_those_of_each_note(documents: list[Document], unit: Unit) -> None:
+    expected_problems: list[Problem] = []
+    expected = [
+        (row, *piece)
+        for row, document in enumerate(documents)
+        for piece in specified_units(document, unit, expected_problems)
+    ]
+    problems: list[Problem] = []
+    units = split_batch(batch_of(documents), unit, Problems(on_problem=problems.append))
+    assert units.batch.schema == SCHEMA
+    units.batch.validate(full=True)
+    columns = units.owners.tolist(), units.offsets.tolist(), documents_of(units.batch)
+    assert list(zip(*columns, strict=True)) == expected
+    assert problems == expected_problems
+    assert list(split_documents(documents, unit, Problems())) == [unit for *_, unit in expected]
+    if unit == "line":
+        texts = pa.array([document.text for document in documents], pa.large_string())
+        counts = [sum(row == of_unit for of_unit, *_ in expected) for row in range(len(texts))]
+        assert count_lines(texts).tolist() == counts
+
+
+@given(notes)
+def test_whole_notes_are_unchanged(documents: list[Document]) -> None:
+    batch = batch_of(documents)
+    problems = Problems()
+    units = split_batch(batch, "document", problems)
+    assert units.batch is batch
+    assert not problems.counts
+    assert list(units_of(documents, "document", problems)) == [(d, [(0, d)]) for d in documents]
+    rows = np.repeat(np.arange(len(documents)), [len(document.spans) for document in documents])
+    values = (batch.column(name).flatten() for name in ("starts", "ends"))
+    starts, ends = (column.to_numpy() for column in values)
+    labels = batch.column("labels").flatten()
+    joined = units.joined_spans(len(documents), rows, starts, ends, labels)
+    assert joined == batch.columns[3:6]
+
+
+def test_arrow_and_python_have_the_same_white_space() -> None:
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    texts = pa.array(characters, pa.large_string())
+    assert pc.utf8_is_space(texts).to_pylist() == [one.isspace() for one in characters]
+    for strip in (pc.utf8_ltrim_whitespace, pc.utf8_rtrim_whitespace):
+        assert strip(texts).to_pylist() == [one.strip() for one in characters]
 
 
 def split(text: str, unit: Unit) -> list[str]:
@@ -159,7 +280,12 @@ def labels_of(text: str, spans: tuple[Span, ...]) -> list[str | None]:
 def test_joined_spans_are_the_sources(document: Document, unit: Unit) -> None:
     problems = Problems()
     pieces = split_document(document, unit, problems)
-    joined = join_spans((offset, piece.spans) for offset, piece in pieces)
+    units = split_batch(batch_of([document]), unit, Problems())
+    spans = [(row, span) for row, (_, piece) in enumerate(pieces) for span in piece.spans]
+    sides = [(row, span.start, span.end) for row, span in spans]
+    labels = pa.array([span.label for _, span in spans], pa.string())
+    columns = units.joined_spans(1, *np.array(sides, np.int64).reshape(-1, 3).T, labels)
+    joined = tuple(map(Span, *(column[0].as_py() for column in columns)))
     # They make a document, and mark the same characters.
     assert Document("a", document.text, joined).spans == joined
     assert labels_of(document.text, joined) == labels_of(document.text, document.spans)
