@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from taggers.augmentation.grammar import Grammar
-from taggers.augmentation.kinds import Numbers, kinds_of
+from taggers.augmentation.kinds import ComposedNames, Numbers, kinds_of
 from taggers.augmentation.mentions import Occurrences
 from taggers.augmentation.term_lists import TermLists
 
@@ -17,6 +17,8 @@ Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _ROUNDS = 15
+#: The minimum weight of a kind of names in a class, relative to the highest one in any class.
+_MIN_NAMES = 0.8
 
 
 class ClassifiedMentions:
@@ -43,10 +45,19 @@ class ClassifiedMentions:
         counts = np.bincount(numbers, minlength=len(mentions))
         best = np.zeros(len(mentions), np.int64)
         self._numbers = []
-        for number in range(len(occurrences.classes)):
-            rows = np.flatnonzero(occurrences.of_classes == number)
-            weights = mixture_weights(likelihoods[rows], counts[rows])
-            best[rows] = np.argmax(likelihoods[rows] * weights, axis=1)
+        members = [
+            np.flatnonzero(occurrences.of_classes == number)
+            for number in range(len(occurrences.classes))
+        ]
+        weights = [mixture_weights(likelihoods[rows], counts[rows]) for rows in members]
+        most = np.max(weights, axis=0, initial=0.0)
+        names = np.array([isinstance(kind, ComposedNames) for kind in kinds])
+        for rows, first in zip(members, weights, strict=True):
+            # Surnames explain many words of places that are in no list, whose copies would have
+            # names of people in their place.
+            likelihoods[rows] *= ~(names & (first < _MIN_NAMES * most))
+            posterior = likelihoods[rows] * mixture_weights(likelihoods[rows], counts[rows])
+            best[rows] = np.argmax(posterior, axis=1)
             self._numbers.append(Numbers(mentions[row].text for row in rows.tolist()))
         self._kinds = [kinds[column] for column in best.tolist()]
         self._same_kind: dict[tuple[int, str], list[int]] = {}

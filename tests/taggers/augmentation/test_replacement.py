@@ -85,6 +85,18 @@ def test_mentions_become_others_of_their_kind(small_gazetteer: Gazetteer) -> Non
     assert classes[60] == ["PLACE", "DATE", "DATE"]
 
 
+def test_places_named_like_people_do_not_become_people(small_gazetteer: Gazetteer) -> None:
+    people = ["Ana Puig", "Pau Soler", "Maria Vila"]
+    places = ["Casa Vila", "Mas Soler", "Puig de Sol", "Vic", "Olot", "C/ Sol, 3"]
+    notes = [f"[{name}|PERSON]" for name in people] + [f"[{name}|PLACE]" for name in places]
+    gold = seed([document(str(number), note) for number, note in enumerate(notes)])
+    replacement, copies = copies_of(gold, small_gazetteer, copies=50, replace=1.0, own=0.0)
+    assert replacement.kinds["PERSON"] == {"person": 1.0}
+    assert replacement.kinds["PLACE"]["own"] == 0.5
+    texts = copies.texts.to_pylist()[50 * len(people) :]
+    assert not any(re.search("Ana|Pau|Maria", text) for text in texts)
+
+
 def test_shares_of_replacements(small_gazetteer: Gazetteer) -> None:
     gold = seed([document("a", "[Ana|P]"), document("b", "[Quark|P]"), document("c", "[Pau|P]")])
     _, same = copies_of(gold, small_gazetteer, copies=5, replace=0.0)
