@@ -16,7 +16,6 @@ import pyarrow as pa
 from corpus.errors import Problems
 from corpus.formats import read
 from corpus.formats.batches import batches_of
-from corpus.formats.rows import Row
 from corpus.replacement import replace_spans
 from corpus.tokens import tokenize
 from corpus.units import split_batch
@@ -33,7 +32,7 @@ def main() -> None:
     )
     copies = parser.parse_args().copies
     notes = chain.from_iterable(read(DATA / s, problems=Problems()) for s in ("train", "dev"))
-    (batch,) = batches_of([Row(note) for note in notes] * copies, {})
+    (batch,) = batches_of(notes * copies)
     tokens = tokenize(batch.column("text").to_pylist()).n_tokens
     megabytes = batch.column("text").nbytes / 1e6
     labels = batch.column("labels").flatten().cast(pa.large_string())

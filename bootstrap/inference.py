@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
-from corpus.batch import make_batch
+from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
-from corpus.patients import number_patients
+from corpus.formats.batches import (
+    batches_of,
+    documents_of,
+    list_array,
+    regrouped,
+    unlabelled,
+    with_annotations,
+)
+from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.storage.fields import parse_json
 from corpus.storage.opening import refuse_links
-from corpus.tags import find_entities
-from corpus.tokens.normalisation import UnusualCharacters
-from corpus.units import UNITS, Unit, units_of
-from taggers import Tagger
-from taggers.base import Detail
+from corpus.tags import classes_of, find_entities
+from corpus.units import UNITS, Unit, split_batch
+from taggers import Tagger, Tagging
+from taggers.base import Detail, joined
 from taggers.model_folder import read_file_of_model
 from taggers.name_propagation import propagate_names
 
-_UNITS_PER_BATCH = 20_000  # enough work for every process within bounded memory
+Result = TypeVar("Result")
+
+_CHUNK = 2500  # units that are tagged at a time; smaller chunks would look up more words repeatedly
 
 
 def find_model(path: Path) -> Path:
@@ -60,10 +73,13 @@ class UnitFile(msgspec.Struct, frozen=True):
         The unit of the documents that the model was trained on.
     propagate : tuple of str
         The classes for name propagation.
+    columns : Columns
+        The names of the columns of the unlabeled documents of the run.
     """
 
     unit: Unit
     propagate: tuple[str, ...] = ()
+    columns: Columns = Columns()
 
 
 def read_unit_file(model: Path) -> UnitFile:
@@ -120,6 +136,109 @@ class TaggedDocument:
         return self.document.spans
 
 
+@dataclass(frozen=True, slots=True)
+class TagOptions:
+    """How notes are tagged.
+
+    Parameters
+    ----------
+    unit : {"document", "line", "sentence"}
+        The unit that is tagged separately; spans keep the offsets of the note.
+    measure : str
+        The measure of confidence, one of `taggers.base.MEASURES`.
+    detail : str
+        "entity" computes the confidence of each span.
+    propagate : tuple of str
+        Classes for name propagation within a note, and between notes of a patient that are tagged
+        in the same batch; see `taggers.name_propagation`.
+    """
+
+    unit: Unit = "document"
+    measure: str = "probability"
+    detail: Detail = "document"
+    propagate: tuple[str, ...] = ()
+
+
+def tag_batch(
+    options: TagOptions, tagger: Tagger, notes: pa.RecordBatch
+) -> tuple[pa.RecordBatch, int]:
+    """Tag notes, and return them with the spans and confidences of the tagger.
+
+    Parameters
+    ----------
+    options : TagOptions
+        How they are tagged.
+    tagger : Tagger
+        The trained tagger.
+    notes : RecordBatch
+        Notes as in `corpus.formats.batches`; their own spans are ignored.
+
+    Returns
+    -------
+    RecordBatch
+        The same notes. The confidence of a note is the lowest of its units, 1 if it has none.
+    int
+        The number of tokens.
+    """
+    units = split_batch(unlabelled(notes), options.unit, Problems())
+    batch = make_batch(documents_of(units.batch), labelled=False)
+    tagging = _tag_in_chunks(tagger, batch, options)
+    if options.propagate:
+        numbers = _note_numbers(notes)[units.owners]
+        tagging = propagate_names(tagging, batch, numbers, options.propagate)
+    entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    rows = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
+    starts, ends = batch.starts[entities.first], batch.ends[entities.last]
+    classes = pa.array(classes_of(tagging.labels), pa.string()).take(pa.array(entities.classes))
+    lists = units.joined_spans(len(notes), rows, starts, ends, classes)
+    confidence = np.ones(len(notes))
+    np.minimum.at(confidence, units.owners, tagging.confidence)
+    more = {CONFIDENCE: pa.array(confidence)}
+    if options.detail == "entity":
+        of_spans = pa.array(tagging.entity_confidence(entities))
+        more[SPAN_CONFIDENCES] = list_array(lists[0].offsets, of_spans)
+    return with_annotations(notes, lists, more), batch.n_tokens
+
+
+def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging:
+    """Tag a batch, a bounded number of units at a time."""
+    detail: Detail = "entity" if options.propagate else options.detail
+    starts = range(0, max(len(batch), 1), _CHUNK)
+    chunks = [batch] if len(starts) == 1 else (batch.slice(s, s + _CHUNK) for s in starts)
+    return joined([tagger.tag(chunk, measure=options.measure, detail=detail) for chunk in chunks])
+
+
+def _note_numbers(notes: pa.RecordBatch) -> npt.NDArray[np.int64]:
+    """Return a number for each note, which the notes of a patient share, shape (D,)."""
+    patients = notes.column("group").dictionary_encode()
+    numbers = patients.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+    alone = len(patients.dictionary) + np.arange(len(notes))
+    return np.where(numbers < 0, alone, numbers)
+
+
+def tagged_batches(
+    batches: Iterable[pa.RecordBatch],
+    tagger: Tagger,
+    work: Callable[[Tagger, pa.RecordBatch], Result],
+) -> Iterator[Result]:
+    """Yield the results of a function of the tagger and of the notes, in order.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        The notes. They are regrouped, so that results depend neither on the size of the batches of
+        a reader nor on the number of processes.
+    tagger : Tagger
+        The trained tagger. A `ParallelTagger` does the work in its processes.
+    work : callable
+        The function, such as `tag_batch` with its options; it has to pickle.
+    """
+    parts = regrouped(batches)
+    if isinstance(tagger, ParallelTagger):
+        return tagger.apply(work, parts)
+    return map(partial(work, tagger), parts)
+
+
 def tag_documents(
     documents: Iterable[Document],
     tagger: Tagger,
@@ -128,7 +247,6 @@ def tag_documents(
     *,
     detail: Detail = "document",
     propagate: Sequence[str] = (),
-    unusual: UnusualCharacters | None = None,
 ) -> Iterator[TaggedDocument]:
     """Yield documents with the spans that a tagger finds, tagged a bounded number at a time.
 
@@ -138,73 +256,16 @@ def tag_documents(
         The documents; their own spans are ignored.
     tagger : Tagger
         The trained tagger.
-    unit : {"document", "line", "sentence"}
-        The unit that is tagged separately; spans keep the offsets of the source.
-    measure : str
-        The measure of confidence, one of `taggers.base.MEASURES`.
-    detail : str
-        "entity" computes the confidence of each span.
-    propagate : sequence of str
-        Classes for name propagation within a note, and between notes of a patient that are tagged
-        in the same batch; see `taggers.name_propagation`.
-    unusual : UnusualCharacters, optional
-        Counts the documents with soft hyphens, full-width letters and the like.
+    unit, measure, detail, propagate
+        As in `TagOptions`.
     """
-    unusual = unusual or UnusualCharacters()
-    pending: list[tuple[Document, list[tuple[int, Document]]]] = []
-    number = 0
-    bare_documents = (replace(document, spans=()) for document in documents)
-    for bare, units in units_of(bare_documents, unit, Problems()):
-        pending.append((bare, units))
-        number += len(units)
-        if number >= _UNITS_PER_BATCH:
-            unusual.add([source.text for source, _ in pending])
-            yield from _tag_units(pending, tagger, measure, detail, propagate)
-            pending, number = [], 0
-    unusual.add([source.text for source, _ in pending])
-    yield from _tag_units(pending, tagger, measure, detail, propagate)
-
-
-def _tag_units(
-    sources: list[tuple[Document, list[tuple[int, Document]]]],
-    tagger: Tagger,
-    measure: str,
-    detail: Detail,
-    propagate: Sequence[str],
-) -> Iterator[TaggedDocument]:
-    units = [unit for _, pieces in sources for _, unit in pieces]
-    span_confidences: Iterator[float] = iter(())
-    if units:
-        batch = make_batch(units, labelled=False)
-        tagging = tagger.tag(batch, measure=measure, detail="entity" if propagate else detail)
-        if propagate:
-            tagging = propagate_names(tagging, batch, _note_numbers(sources), propagate)
-        spans = batch.with_tags(tagging.tags, tagging.labels).spans()
+    options = TagOptions(unit, measure, detail, tuple(propagate))
+    for batch, _ in tagged_batches(batches_of(documents), tagger, partial(tag_batch, options)):
+        of_spans: Iterable[Sequence[float]] = repeat(())
         if detail == "entity":
-            entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-            span_confidences = iter(tagging.entity_confidence(entities).tolist())
-    first = 0
-    for source, pieces in sources:
-        rows = slice(first, first + len(pieces))
-        first += len(pieces)
-        if not pieces:
-            yield TaggedDocument(source, 1.0)
-            continue
-        joined = (
-            Span(span.start + offset, span.end + offset, span.label)
-            for (offset, _), of_unit in zip(pieces, spans[rows], strict=True)
-            for span in of_unit
-        )
-        document = replace(source, spans=tuple(joined))
-        confidence = float(tagging.confidence[rows].min())
-        yield TaggedDocument(
-            document, confidence, tuple(islice(span_confidences, len(document.spans)))
-        )
-
-
-def _note_numbers(
-    sources: list[tuple[Document, list[tuple[int, Document]]]],
-) -> npt.NDArray[np.int64]:
-    """Return the number of the note of each unit; the notes of a patient share a number."""
-    notes = number_patients((source.group for source, _ in sources), map(str, range(len(sources))))
-    return np.repeat(notes, [len(pieces) for _, pieces in sources])
+            of_spans = batch.column(SPAN_CONFIDENCES).to_pylist()
+        confidences = batch.column(CONFIDENCE).to_pylist()
+        for document, confidence, sure in zip(
+            documents_of(batch), confidences, of_spans, strict=False
+        ):
+            yield TaggedDocument(document, confidence, tuple(sure))

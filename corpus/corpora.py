@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from corpus import formats
 from corpus.document import Document
 from corpus.errors import InputError, Problems
-from corpus.formats import Columns, read
+from corpus.formats import Columns, read_batches
+from corpus.formats.sources import SPAN_CONFIDENCES, Carry
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SYNTHETIC = "synthetic:"
 
@@ -30,15 +36,41 @@ def read_corpus(
     labelled: bool = True,
     encoding: str = "utf-8",
 ) -> Iterator[Document]:
-    """Read the documents of a corpus, one by one.
+    """Read the documents of a corpus, one by one; see `read_corpus_batches`."""
+    from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
+
+    batches = read_corpus_batches(
+        source,
+        format=format,
+        columns=columns,
+        problems=problems,
+        start=start,
+        labelled=labelled,
+        encoding=encoding,
+    )
+    return chain.from_iterable(map(documents_of, batches))
+
+
+def read_corpus_batches(
+    source: str,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    problems: Problems,
+    start: int = 0,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    carry: Carry = "nothing",
+) -> Iterator[pa.RecordBatch]:
+    """Read the documents of a corpus as record batches.
 
     Parameters
     ----------
     source : str
         A path or pattern (see `corpus.formats.read`), or synthetic notes:
         ``synthetic:1000?random_state=1&part=seed`` is 1,000 of them.
-    format, columns, problems, start, labelled, encoding
-        As in `corpus.formats.read`.
+    format, columns, problems, start, labelled, encoding, carry
+        As in `corpus.formats.read_batches`.
 
     Raises
     ------
@@ -46,8 +78,10 @@ def read_corpus(
         If the corpus does not exist.
     """
     if is_synthetic(source):
-        return islice(_synthetic(source), start, None)
-    return read(
+        from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
+
+        return batches_of(islice(_synthetic(source), start, None))
+    return read_batches(
         source,
         format=format,
         columns=columns or Columns(),
@@ -55,6 +89,7 @@ def read_corpus(
         start=start,
         labelled=labelled,
         encoding=encoding,
+        carry=carry,
     )
 
 
@@ -89,3 +124,44 @@ def with_classes(document: Document, classes: Mapping[str, str] | None) -> Docum
         replace(span, label=classes[span.label]) for span in document.spans if span.label in classes
     )
     return replace(document, spans=tuple(spans))
+
+
+def relabelled(
+    batch: pa.RecordBatch, classes: Mapping[str, str] | None, dropped: Counter[str]
+) -> pa.RecordBatch:
+    """Do what `with_classes` does to all documents of a record batch.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Documents as in `corpus.formats.batches`.
+    classes : mapping of str to str or None
+        The class of each label; None keeps every label.
+    dropped : Counter of str
+        Counts the annotations of all other labels, which are dropped.
+    """
+    if classes is None:
+        return batch
+    import numpy as np  # noqa: PLC0415 - slow to import
+    import pyarrow as pa  # noqa: PLC0415 - the same
+    import pyarrow.compute as pc  # noqa: PLC0415 - the same
+
+    from corpus.formats.batches import list_array  # noqa: PLC0415 - the same
+    from corpus.ragged import offsets_of  # noqa: PLC0415 - the same
+
+    labels = batch.column("labels").flatten().dictionary_encode()
+    names = [classes.get(name) for name in labels.dictionary.to_pylist()]
+    renamed = pa.array(names, pa.string()).take(labels.indices)
+    kept = renamed.is_valid().to_numpy(zero_copy_only=False)
+    lost = pc.value_counts(labels.filter(pa.array(~kept)).dictionary_decode()).to_pylist()
+    dropped.update({count["values"]: count["counts"] for count in lost})
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    bounds = columns["starts"].offsets.to_numpy() - columns["starts"].offsets[0].as_py()
+    columns["labels"] = list_array(bounds, renamed)
+    for name in columns.keys() & {"starts", "ends", "labels", SPAN_CONFIDENCES}:
+        given = columns[name].is_valid().to_numpy(zero_copy_only=False)  # confidences may be null
+        own = np.repeat(given, np.diff(bounds))
+        values = columns[name].flatten().filter(pa.array(kept[own]))
+        offsets = pa.array(offsets_of(kept & own)[bounds], pa.int32())
+        columns[name] = pa.ListArray.from_arrays(offsets, values, mask=pa.array(~given))
+    return pa.record_batch([columns[name] for name in batch.schema.names], schema=batch.schema)

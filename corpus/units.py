@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +22,8 @@ from corpus.errors import Problem, Problems, quoted
 from corpus.flat import FlatTexts, Indices, flat_spans, span_lists
 from corpus.ragged import owners_of, ranges_of
 from corpus.tokens.sentences import lines, sentences
+
+Integers = npt.NDArray[np.signedinteger[Any]]
 
 Unit = Literal["document", "line", "sentence"]
 UNITS: tuple[str, ...] = get_args(Unit)
@@ -45,7 +48,7 @@ class Units:
     offsets: Indices
 
     def joined_spans(
-        self, notes: int, rows: Indices, starts: Indices, ends: Indices, labels: pa.StringArray
+        self, notes: int, rows: Indices, starts: Integers, ends: Integers, labels: pa.StringArray
     ) -> list[pa.ListArray[Any]]:
         """Return the list columns of the spans of a number of notes from those of their units.
 
@@ -152,12 +155,11 @@ def units_of(
 ) -> Iterator[tuple[Document, list[tuple[int, Document]]]]:
     """Yield each document with its units and their offsets; see `split_batch`."""
     from corpus.formats.batches import batches_of, documents_of  # noqa: PLC0415 - slow to import
-    from corpus.formats.rows import Row  # noqa: PLC0415
 
     if unit == "document":
         yield from ((document, [(0, document)]) for document in documents)
         return
-    for notes in batches_of(map(Row, documents), {}):
+    for notes in batches_of(documents):
         units = split_batch(notes, unit, problems)
         pieces = zip(units.offsets.tolist(), documents_of(units.batch), strict=True)
         numbers = np.bincount(units.owners, minlength=len(notes)).tolist()

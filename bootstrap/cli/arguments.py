@@ -156,7 +156,7 @@ class CommandParser(argparse.ArgumentParser):
         """Add the names of columns and keys."""
         for name in PARTS:
             help = f'column or key of the {name} (default: "{name}")'
-            self.add_text(f"--{name}-column", "NAME", help, default=name)
+            self.add_text(f"--{name}-column", "NAME", help)
 
     def add_rules(self) -> None:
         """Add the rules for annotations and documents that cannot be used as they are."""

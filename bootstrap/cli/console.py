@@ -146,8 +146,11 @@ class StageProgress:
     def __exit__(self, *_: object) -> None:
         self.bars.stop()
 
-    def report(self, name: str, done: int, total: int, unit: str = "") -> None:
-        """Show the progress of a stage; a total of 0 is unknown, `unit` replaces the usual one."""
+    def report(self, name: str, done: int, total: int, unit: str = "", note: str = "") -> None:
+        """Show the progress of a stage.
+
+        A total of 0 is unknown, `unit` replaces the usual one, and `note` follows the amount.
+        """
         if self.bars.disable:
             return
         now = time.monotonic()
@@ -161,7 +164,7 @@ class StageProgress:
         elif now - self._shown < _INTERVAL and done != total:
             return
         self._done, self._shown = done, now
-        self.bars.update(self._task, completed=done, total=total or None)
+        self.bars.update(self._task, completed=done, total=total or None, note=note)
 
     def clear(self) -> None:
         """Remove the stage from the display."""
@@ -197,6 +200,8 @@ def _parts(task: Task) -> Iterable[str]:
     if task.completed:
         total = "" if task.total is None else f" of {most}{task.total:,.0f}"
         yield f"{task.completed:,.0f}{total} {task.fields['unit']}"
+    if task.fields.get("note"):
+        yield task.fields["note"]
     # The mean speed, until there is a recent one.
     speed = task.speed or (task.completed / elapsed if elapsed else 0.0)
     if speed:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from bootstrap.config.configuration import load_data
-from corpus.corpora import read_corpus, with_classes
+from corpus.corpora import read_corpus, read_corpus_batches, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import Columns
+from corpus.formats.sources import Carry
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
-def columns_of(options: argparse.Namespace) -> Columns:
-    """Return the names of columns given on the command line."""
-    return Columns(
-        options.id_column, options.text_column, options.label_column, options.group_column
-    )
+def columns_of(options: argparse.Namespace, default: Columns = Columns()) -> Columns:  # noqa: B008 - frozen
+    """Return the names of columns given on the command line, and default names of others."""
+    given = {part.name: getattr(options, f"{part.name}_column") for part in fields(Columns)}
+    return replace(default, **{part: name for part, name in given.items() if name is not None})
 
 
 def problems_of(options: argparse.Namespace) -> Problems:
@@ -28,7 +33,7 @@ def problems_of(options: argparse.Namespace) -> Problems:
 def read_notes(
     options: argparse.Namespace, problems: Problems, *, labelled: bool = True
 ) -> Iterator[Document]:
-    """Read the source of a command."""
+    """Read the documents of the source of a command."""
     return read_corpus(
         options.source,
         format=options.source_format,
@@ -36,6 +41,26 @@ def read_notes(
         problems=problems,
         labelled=labelled,
         encoding=options.encoding,
+    )
+
+
+def read_note_batches(
+    options: argparse.Namespace,
+    problems: Problems,
+    *,
+    columns: Columns | None = None,
+    labelled: bool = True,
+    carry: Carry = "nothing",
+) -> Iterator[pa.RecordBatch]:
+    """Read the source of a command as record batches."""
+    return read_corpus_batches(
+        options.source,
+        format=options.source_format,
+        columns=columns or columns_of(options),
+        problems=problems,
+        labelled=labelled,
+        encoding=options.encoding,
+        carry=carry,
     )
 
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from bootstrap.execution.processes import Executor, SerialExecutor, executor_for, in_processes
 from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.errors import InputError
+from corpus.formats.batches import from_bytes, to_bytes
 from corpus.storage.atomic import new_folder
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
 from taggers.model_folder import add_to_model, read_digest
 from taggers.options import TaggerOptions
+
+Result = TypeVar("Result")
 
 #: Called with the name of a stage, the amount done and the total.
 ReportStage = Callable[[str, int, int], None]
@@ -161,6 +165,31 @@ class ParallelTagger:
                 progress(done, len(batch))
         return joined(taggings)
 
+    def apply(
+        self, work: Callable[[Tagger, pa.RecordBatch], Result], batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[Result]:
+        """Yield the results of a function of the tagger and each record batch, in order.
+
+        Parameters
+        ----------
+        work : callable
+            A function of a module, or a `functools.partial` of one.
+        batches : iterable of RecordBatch
+            The batches, which are read as they are needed.
+
+        Raises
+        ------
+        KilledError
+            If a process was ended.
+        """
+        if self._tagger is None:
+            raise ValueError("the tagger has not been trained")
+        if self._executor.shares_memory:
+            return SerialExecutor().map(functools.partial(work, self._tagger), batches)
+        model = _Model(str(self.folder.absolute()), self.kind, self._digest)
+        of_bytes = functools.partial(_apply_to_bytes, model, work)
+        return self._executor.map(of_bytes, map(to_bytes, batches))
+
     def _training_options(self) -> TaggerOptions:
         if self._options is None:
             raise ValueError("a loaded model has no options to train with")
@@ -262,6 +291,13 @@ def _loaded(model: _Model) -> Tagger:
     if read_digest(folder) != model.digest:
         raise InputError(f"{folder}: the model was replaced while it was in use; start again")
     return tagger
+
+
+def _apply_to_bytes(
+    model: _Model, work: Callable[[Tagger, pa.RecordBatch], Result], batch: bytes
+) -> Result:
+    """Apply a function to the model and a record batch in a worker."""
+    return work(_loaded(model), from_bytes(batch))
 
 
 def _tag_bytes(model: _Model, measure: str, detail: Detail, batch: bytes) -> Tagging:

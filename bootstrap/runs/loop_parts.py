@@ -6,7 +6,7 @@ import functools
 import json
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -276,7 +276,11 @@ class LoopParts:
             jobs=self.jobs,
             report=report,
         )
-        unit = {"unit": configuration.data.unit, "propagate": configuration.loop.propagate}
+        unit = {
+            "unit": configuration.data.unit,
+            "propagate": configuration.loop.propagate,
+            "columns": asdict(configuration.data.columns_of("unlabeled")),
+        }
         files = {UNIT_FILE: json.dumps(unit).encode()}
 
         def untrained(section: TaggerSection, folder: Path) -> ParallelTagger:

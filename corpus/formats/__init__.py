@@ -1,15 +1,15 @@
 """File formats, read and written as streams: brat, CoNLL, CSV, JSON lines, Parquet, plain text.
 
-`corpus.formats.table.FORMATS` has a row for each format. Documents are read and written one by one
-(`read`, `write`) or as Arrow record batches of one schema (`read_batches`, `write_batches`; see
-`corpus.formats.batches`). Conversion between formats preserves documents exactly. The parts that a
-format cannot represent are counted in the report of the writer.
+`corpus.formats.table.FORMATS` has a row for each format. All of them are read and written as Arrow
+record batches of one schema (`read_batches`, `write_batches`; see `corpus.formats.batches`). `read`
+and `write` convert these to and from documents, one by one. Conversion between formats preserves
+documents exactly. The parts that a format cannot represent are counted in the report of the writer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats.files import checked_codec, is_standard
-from corpus.formats.rows import Row, WriteReport
 from corpus.formats.sources import (
-    CONFIDENCE,
-    SPAN_CONFIDENCES,
+    Carry,
     Columns,
     ReadOptions,
     Source,
@@ -29,6 +27,7 @@ from corpus.formats.sources import (
     locate,
 )
 from corpus.formats.table import FORMATS, Format, format_named
+from corpus.formats.targets import WriteReport
 from corpus.storage.atomic import refuse_existing
 
 if TYPE_CHECKING:
@@ -37,13 +36,16 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Columns",
+    "Encoded",
     "Format",
+    "Target",
     "WriteReport",
     "count_records",
     "find_files",
     "has_column",
     "read",
     "read_batches",
+    "target_of",
     "write",
     "write_batches",
 ]
@@ -157,16 +159,19 @@ def read(
     ProblemError
         At the first problem of a kind that stops the program.
     """
-    options = ReadOptions(columns, start, encoding=checked_codec(encoding))
-    located, row = _located(source, format, options, labelled)
-    records: Iterator[Any] = row.implementation.read(located, options, problems)
-    if row.records == "documents":
-        return records
-    if row.records == "rows":
-        return (record.document for record in records)
+    batches = read_batches(
+        source,
+        format=format,
+        columns=columns,
+        problems=problems,
+        start=start,
+        labelled=labelled,
+        encoding=encoding,
+        carry="nothing",
+    )
     from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
 
-    return chain.from_iterable(map(documents_of, records))
+    return chain.from_iterable(map(documents_of, batches))
 
 
 def read_batches(
@@ -178,6 +183,7 @@ def read_batches(
     start: int = 0,
     labelled: bool = True,
     encoding: str = "utf-8",
+    carry: Carry = "columns",
 ) -> Iterator[pa.RecordBatch]:
     """Read the documents of a source as Arrow record batches of one schema.
 
@@ -185,30 +191,27 @@ def read_batches(
     ----------
     source, format, columns, problems, start, labelled, encoding
         As in `read`.
+    carry : {"nothing", "columns", "records"}
+        How the other columns of CSV, JSONL and Parquet are read: not at all, as columns, or, from
+        JSONL, as a JSON object for each line. The keys of JSONL on standard input, which is read
+        only once, are always such objects.
 
     Returns
     -------
     iterator of RecordBatch
-        Columns ``id``, ``text``, ``group``, ``starts``, ``ends`` and ``labels`` (see
-        `corpus.formats.batches`), followed by the other columns of CSV and Parquet under their own
-        names. `problems` counts as unused any other key of JSONL, and any other column with the
-        name of one of these six. The size of batches is bounded in rows and bytes.
+        Columns ``id``, ``text``, ``group``, ``starts``, ``ends`` and ``labels``, the confidences of
+        a tagger if there are any, and ``others`` (see `corpus.formats.batches`). The size of
+        batches is bounded in rows and bytes.
 
     Raises
     ------
     InputError, ProblemError
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
-    options = ReadOptions(columns, start, carry=True, encoding=checked_codec(encoding))
+    options = ReadOptions(columns, start, carry, checked_codec(encoding))
     located, row = _located(source, format, options, labelled)
-    records: Iterator[Any] = row.implementation.read(located, options, problems)
-    if row.records == "batches":
-        return records
-    from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
-
-    if row.records == "rows":
-        return batches_of(records, row.implementation.other_columns(located, options))
-    return batches_of(map(Row, records), {})
+    batches: Iterator[pa.RecordBatch] = row.implementation.read(located, options, problems)
+    return batches
 
 
 _STREAMS = "expected " + " or ".join(name for name, row in FORMATS.items() if row.is_stream)
@@ -243,38 +246,119 @@ def _has_column(located: Source, row: Format, name: str) -> bool:
     return has_column is None or bool(has_column(located, name))
 
 
-def write(
-    documents: Iterable[Document],
-    target: str | Path,
-    *,
-    format: str | None = None,
-    columns: Columns = Columns(),  # noqa: B008 - frozen
-    confidences: Iterable[float] | None = None,
-    span_confidences: Iterable[Sequence[float]] | None = None,
-) -> WriteReport:
-    """Write documents to a new file or folder: completely, or not at all.
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A part of a target, and what it counts."""
+
+    part: Any
+    report: WriteReport
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle record batches as Arrow bytes."""
+        from corpus.formats.batches import to_bytes  # noqa: PLC0415 - pyarrow is slow to import
+
+        if isinstance(self.part, bytes):
+            return Encoded, (self.part, self.report)
+        return _from_bytes, (to_bytes(self.part), self.report)
+
+
+def _from_bytes(part: bytes, report: WriteReport) -> Encoded:
+    from corpus.formats.batches import from_bytes  # noqa: PLC0415 - pyarrow is slow to import
+
+    return Encoded(from_bytes(part), report)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A new file or folder, written completely or not at all.
 
     The output has a hidden name beside the target until it is complete, is private to its owner,
     and replaces no existing file. Missing parent folders are created.
 
     Parameters
     ----------
-    documents : iterable of Document
-        The documents, written one by one; memory does not depend on their number.
-    target : str or Path
+    path : Path
         A new file, or a new folder for brat and text, or ``-`` for standard output. A text file is
         compressed if its name ends in ``.gz`` or ``.zst``.
+    format : str
+        A key of `FORMATS`.
+    columns : Columns
+        Names of columns or keys, for CSV, JSONL and Parquet.
+    """
+
+    path: Path
+    format: str
+    columns: Columns
+
+    def encode(self, batch: pa.RecordBatch) -> Encoded:
+        """Return what is written of a batch; this may be done in another process."""
+        from corpus.formats.batches import has_records  # noqa: PLC0415 - pyarrow is slow to import
+
+        row, report = FORMATS[self.format], WriteReport()
+        is_carried = row.carry == "records" or not has_records(batch.schema)
+        report.count(batch, row.keeps if is_carried else row.keeps - {"other columns"})
+        return Encoded(row.implementation.encoded(batch, self.path, self.columns, report), report)
+
+    def write(self, encoded: Iterable[Encoded], schema: pa.Schema) -> WriteReport:
+        """Write the batches of a schema, encoded, in order."""
+        report = WriteReport()
+
+        def parts() -> Iterator[Any]:
+            for each in encoded:
+                report.add(each.report)
+                yield each.part
+
+        FORMATS[self.format].implementation.write(parts(), schema, self.path, self.columns)
+        return report
+
+
+def target_of(
+    target: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns = Columns(),  # noqa: B008 - frozen
+) -> Target:
+    """Return a new target.
+
+    Parameters
+    ----------
+    target : str or Path
+        As in `Target`.
     format : str, optional
         A key of `FORMATS`. By default it is determined by the suffix of the target: brat without
         suffix, and JSONL for standard output.
     columns : Columns
         Names of columns or keys, for CSV, JSONL and Parquet.
-    confidences : iterable of float, optional
-        The confidence of each document, written by CSV, JSONL and Parquet as the column
-        ``"confidence"``.
-    span_confidences : iterable of sequence of float, optional
-        The confidences of the spans of each document, in their order, written by CSV, JSONL and
-        Parquet only, as the column ``"span_confidences"``.
+
+    Raises
+    ------
+    InputError
+        If the target exists, or the format is unknown or cannot be written to standard output.
+    """
+    path = Path(target)
+    row = format_named(format or format_for(path))
+    if not is_standard(path):
+        refuse_existing(path)
+    elif not row.is_stream:
+        raise InputError(f"the format {row.name} cannot be written to standard output: {_STREAMS}")
+    return Target(path, row.name, columns)
+
+
+def write(
+    documents: Iterable[Document],
+    target: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns = Columns(),  # noqa: B008 - frozen
+) -> WriteReport:
+    """Write documents to a new file or folder: completely, or not at all.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        The documents; memory does not depend on their number.
+    target, format, columns
+        As in `target_of`.
 
     Returns
     -------
@@ -284,44 +368,13 @@ def write(
     Raises
     ------
     InputError
-        If the target exists or cannot be created, a document cannot be written in this format,
-        there is no document to write into a folder, or the format cannot store confidences of
-        spans.
+        If the target exists or cannot be created, a document cannot be written in this format, or
+        there is no document to write into a folder.
     """
-    path, row = _target(target, format)
-    extra: dict[str, Iterable[Any]] = {}
-    if confidences is not None:
-        extra[CONFIDENCE] = map(float, confidences)
-    if span_confidences is not None:
-        extra[SPAN_CONFIDENCES] = (list(map(float, of_spans)) for of_spans in span_confidences)
-    for name in extra:
-        if name in astuple(columns):
-            raise InputError(f"column {name!r} is reserved for confidences: choose another name")
-    if span_confidences is not None and "span confidences" not in row.keeps:
-        raise InputError(
-            f"the format {row.name} cannot store the confidence of spans: write JSONL or Parquet"
-        )
-    rows = (
-        _row(document, dict(zip(extra, values, strict=True)))
-        for document, *values in zip(documents, *extra.values(), strict=True)
-    )
-    report = WriteReport(keeps=row.keeps)
-    if row.records == "documents":
-        row.implementation.write(rows, path, columns, report)
-        return report
-    from corpus.formats import batches  # noqa: PLC0415 - pyarrow is slow to import
+    new = target_of(target, format=format, columns=columns)
+    from corpus.formats.batches import SCHEMA, batches_of  # noqa: PLC0415 - pyarrow is slow
 
-    types = {name: batches.CONFIDENCE_TYPES[name] for name in extra}
-    schema = batches.schema_with(types)
-    row.implementation.write(batches.batches_of(rows, types), schema, path, columns, report)
-    return report
-
-
-def _row(document: Document, confidences: dict[str, Any]) -> Row:
-    of_spans = confidences.get(SPAN_CONFIDENCES, document.spans)
-    if len(of_spans) != len(document.spans):
-        raise ValueError("expected one confidence for each span of a document")
-    return Row(document, confidences)
+    return new.write(map(new.encode, batches_of(documents)), SCHEMA)
 
 
 def write_batches(
@@ -336,10 +389,9 @@ def write_batches(
     Parameters
     ----------
     batches : iterable of RecordBatch
-        Record batches of one schema. The columns ``confidence`` (float64) and ``span_confidences``
-        (a list of float64, one for each span) hold the confidences of a tagger.
+        Record batches of one schema; see `corpus.formats.batches`.
     target, format, columns
-        As in `write`.
+        As in `target_of`.
 
     Returns
     -------
@@ -354,26 +406,9 @@ def write_batches(
     ValueError
         If a column of documents is missing, or batches have different columns.
     """
-    from corpus.formats.batches import conforming, rows_of  # noqa: PLC0415
+    from corpus.formats.batches import conforming  # noqa: PLC0415 - pyarrow is slow to import
     from corpus.formats.tabular.checks import verified  # noqa: PLC0415
 
-    path, row = _target(target, format)
+    new = target_of(target, format=format, columns=columns)
     schema, conformed = conforming(batches, columns)
-    report = WriteReport(keeps=row.keeps)
-    if row.records == "documents":
-        rows = chain.from_iterable(map(rows_of, conformed))
-        row.implementation.write(rows, path, columns, report)
-    else:
-        row.implementation.write(map(verified, conformed), schema, path, columns, report)
-    return report
-
-
-def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
-    """Return the path of a new target and a format that can write it."""
-    path = Path(target)
-    row = format_named(format or format_for(path))
-    if not is_standard(path):
-        refuse_existing(path)
-    elif not row.is_stream:
-        raise InputError(f"the format {row.name} cannot be written to standard output: {_STREAMS}")
-    return path, row
+    return new.write(map(new.encode, map(verified, conformed)), schema)

@@ -1,23 +1,30 @@
-"""Documents as Arrow record batches of one schema, and conversions between the two.
+"""Notes as Arrow record batches of one schema, and conversions between these and documents.
 
 `SCHEMA` has the first six columns: ``id``, ``text``, ``group`` (null if unknown) and, as
 lists, the ``starts``, ``ends`` and ``labels`` of the annotations. Annotations are sorted and do not
-overlap. The other columns of the source follow under their own names.
+overlap. Up to three columns follow: ``confidence`` and ``span_confidences`` of a tagger, and
+``others``, the other columns of the source. These are a struct with a field for each column or,
+between files of JSON lines, the JSON object of the other keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from itertools import accumulate, chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
+import numpy as np
 import pyarrow as pa
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats.rows import Row
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
+
+Row = TypeVar("Row")
 
 SCHEMA = pa.schema(
     [
@@ -31,48 +38,110 @@ SCHEMA = pa.schema(
 )
 
 #: Types of the columns of confidences.
-CONFIDENCE_TYPES = {CONFIDENCE: pa.float64(), SPAN_CONFIDENCES: pa.list_(pa.float64())}
+CONFIDENCE_TYPES: Mapping[str, pa.DataType] = {
+    CONFIDENCE: pa.float64(),
+    SPAN_CONFIDENCES: pa.list_(pa.float64()),
+}
+
+#: The name of the column that holds the other columns of the source.
+OTHERS = "others"
 
 #: The maximum number of rows of a batch, and the approximate maximum of its bytes (characters).
 MOST_ROWS = 4096
 MOST_BYTES = 1 << 25
 
-
-def schema_with(others: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return the schema of documents with additional columns."""
-    return pa.schema([*SCHEMA, *(pa.field(name, kind) for name, kind in others.items())])
+#: The key of the metadata of `OTHERS` under which the names of all columns of the source are.
+_ORDER = b"columns"
 
 
-def others_of(schema: pa.Schema) -> dict[str, pa.DataType]:
-    """Return the names and types of the additional columns of a schema."""
-    return {field.name: field.type for field in schema if field.name not in SCHEMA.names}
-
-
-def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """Yield documents as record batches of bounded size.
+def schema_with(
+    names: Sequence[str], others: Sequence[pa.Field[Any]], metadata: Mapping[Any, Any] | None = None
+) -> pa.Schema:
+    """Return the schema of the notes of a source with all of its columns.
 
     Parameters
     ----------
-    rows : iterable of Row
-        The documents with their additional columns.
-    others : mapping of str to DataType
-        The additional columns, which each row must have.
+    names : sequence of str
+        The names of all columns of the source, in order.
+    others : sequence of Field
+        The columns that are no part of the note, in order.
+    metadata : mapping, optional
+        The metadata of the source.
+    """
+    given = {field.name: field.type for field in others}
+    confidences = [
+        pa.field(name, kind) for name, kind in CONFIDENCE_TYPES.items() if given.get(name) == kind
+    ]
+    rest = pa.struct([field for field in others if CONFIDENCE_TYPES.get(field.name) != field.type])
+    order = {_ORDER: json.dumps(list(names))}
+    fields = [*SCHEMA, *confidences, pa.field(OTHERS, rest, metadata=order)]
+    return pa.schema(fields, metadata)
+
+
+def others_of(schema: pa.Schema) -> list[pa.Field[Any]]:
+    """Return the other columns of the source; none if they are JSON objects."""
+    kind = schema.field(OTHERS).type if OTHERS in schema.names else None
+    return list(kind) if isinstance(kind, pa.StructType) else []
+
+
+def has_records(schema: pa.Schema) -> bool:
+    """Return whether the other columns of the source are JSON objects."""
+    return OTHERS in schema.names and schema.field(OTHERS).type == pa.large_string()
+
+
+def fields_after_notes(schema: pa.Schema) -> dict[str, pa.Field[Any]]:
+    """Return the columns that are no part of a note, by the names that a target gives them."""
+    confidences = [schema.field(name) for name in CONFIDENCE_TYPES if name in schema.names]
+    return {field.name: field for field in [*others_of(schema), *confidences]}
+
+
+def columns_after_notes(batch: pa.RecordBatch) -> dict[str, pa.Array[Any]]:
+    """Return the columns that are no part of a note, by the names that a target gives them."""
+    names = [field.name for field in others_of(batch.schema)]
+    columns = dict(zip(names, batch.column(OTHERS).flatten() if names else (), strict=True))
+    return columns | {
+        name: batch.column(name) for name in CONFIDENCE_TYPES if name in batch.schema.names
+    }
+
+
+def in_order(schema: pa.Schema, columns: Columns) -> list[str]:
+    """Return the names of all columns of a target: in the order of the source, then new ones."""
+    names = dict.fromkeys([columns.id, columns.text, columns.label, columns.group])
+    names |= fields_after_notes(schema)
+    metadata = (schema.field(OTHERS).metadata or {}) if OTHERS in schema.names else {}
+    order = json.loads(metadata.get(_ORDER, b"[]"))
+    return list(dict.fromkeys([*(name for name in order if name in names), *names]))
+
+
+def values_of_others(batch: pa.RecordBatch) -> Counter[str]:
+    """Count the values of each other column that are not null."""
+    if OTHERS not in batch.schema.names:
+        return Counter()
+    others = batch.column(OTHERS)
+    if isinstance(others, pa.StructArray):
+        names = [field.name for field in others.type]
+        values = zip(names, others.flatten(), strict=True)
+        return +Counter({name: len(column) - column.null_count for name, column in values})
+    keys = map(msgspec.json.Decoder(dict[str, msgspec.Raw]).decode, others.drop_null().to_pylist())
+    return Counter(chain.from_iterable(keys))
+
+
+def batches_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
+    """Yield documents as record batches of bounded size.
 
     Raises
     ------
     InputError
-        If `rows` raises it, after the preceding documents were yielded.
+        If `documents` raises it, after the preceding documents were yielded.
     """
-    schema = schema_with(others)
-    for part in parts_of(rows):
-        yield batch_of(part, schema)
+    return map(batch_of, parts_of(documents, lambda document: len(document.text)))
 
 
-def parts_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def parts_of(rows: Iterable[Row], size_of: Callable[[Row], int]) -> Iterator[list[Row]]:
     """Yield rows in lists of bounded size; an error is raised after the preceding rows."""
     remaining = iter(rows)
     while True:
-        part, error = _next_part(remaining)
+        part, error = _next_part(remaining, size_of)
         if part:
             yield part
         if error:
@@ -81,13 +150,14 @@ def parts_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
             return
 
 
-def _next_part(rows: Iterator[Row]) -> tuple[list[Row], InputError | None]:
+def _next_part(
+    rows: Iterator[Row], size_of: Callable[[Row], int]
+) -> tuple[list[Row], InputError | None]:
     part: list[Row] = []
     size = 0
     try:
         for row in rows:
-            size += len(row.document.text)
-            size += sum(len(value) for value in row.others.values() if isinstance(value, str))
+            size += size_of(row)
             part.append(row)
             if len(part) >= MOST_ROWS or size >= MOST_BYTES:
                 break
@@ -96,9 +166,8 @@ def _next_part(rows: Iterator[Row]) -> tuple[list[Row], InputError | None]:
     return part, None
 
 
-def batch_of(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+def batch_of(documents: Sequence[Document]) -> pa.RecordBatch:
     """Return documents as one record batch."""
-    documents = [row.document for row in rows]
     spans = [document.spans for document in documents]
     flat = list(chain.from_iterable(spans))
     offsets = list(accumulate(map(len, spans), initial=0))
@@ -110,9 +179,7 @@ def batch_of(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
         *(list_array(offsets, pa.array(values, pa.int32())) for values in lists),
         list_array(offsets, pa.array([span.label for span in flat], pa.string())),
     ]
-    for name, kind in others_of(schema).items():
-        arrays.append(pa.array([row.others[name] for row in rows], kind))
-    return pa.record_batch(arrays, schema=schema)
+    return pa.record_batch(arrays, schema=SCHEMA)
 
 
 def list_array(offsets: Any, values: pa.Array[Any]) -> pa.ListArray[Any]:
@@ -120,11 +187,43 @@ def list_array(offsets: Any, values: pa.Array[Any]) -> pa.ListArray[Any]:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
 
 
+def unlabelled(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the notes of a batch without annotations and other columns."""
+    offsets = np.zeros(len(batch) + 1, np.int32)
+    nothing = [
+        list_array(offsets, pa.array([], field.type.value_type)) for field in list(SCHEMA)[3:]
+    ]
+    return pa.record_batch([*batch.columns[:3], *nothing], schema=SCHEMA)
+
+
+def with_annotations(
+    batch: pa.RecordBatch,
+    lists: Sequence[pa.ListArray[Any]],
+    confidences: Mapping[str, pa.Array[Any]],
+) -> pa.RecordBatch:
+    """Return the notes of a batch with other annotations and confidences.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        The notes.
+    lists : sequence of ListArray
+        The starts, ends and labels of the annotations.
+    confidences : mapping of str to Array
+        The confidences, by the names in `CONFIDENCE_TYPES`; all that the notes have are replaced.
+    """
+    fields = [*SCHEMA, *(pa.field(name, CONFIDENCE_TYPES[name]) for name in confidences)]
+    columns = [*batch.columns[:3], *lists, *confidences.values()]
+    if OTHERS in batch.schema.names:
+        fields.append(batch.schema.field(OTHERS))
+        columns.append(batch.column(OTHERS))
+    return pa.record_batch(columns, schema=pa.schema(fields, batch.schema.metadata))
+
+
 def documents_of(batch: pa.RecordBatch) -> Iterator[Document]:
     """Yield the documents of a record batch."""
     ids, texts, groups = (batch.column(name).to_pylist() for name in ("id", "text", "group"))
-    spans = spans_of(batch)
-    yield from map(Document, ids, texts, spans, groups)
+    yield from map(Document, ids, texts, spans_of(batch), groups)
 
 
 def spans_of(batch: pa.RecordBatch) -> Iterator[tuple[Span, ...]]:
@@ -136,12 +235,19 @@ def spans_of(batch: pa.RecordBatch) -> Iterator[tuple[Span, ...]]:
         yield tuple(spans[start:end])
 
 
-def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
-    """Yield the documents of a record batch with their additional columns."""
-    others = {name: batch.column(name).to_pylist() for name in others_of(batch.schema)}
-    values = zip(*others.values(), strict=True) if others else ((),) * len(batch)
-    for document, of_row in zip(documents_of(batch), values, strict=True):
-        yield Row(document, dict(zip(others, of_row, strict=True)))
+def to_bytes(batch: pa.RecordBatch) -> bytes:
+    """Write a record batch as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def from_bytes(data: bytes) -> pa.RecordBatch:
+    """Read what `to_bytes` wrote."""
+    with pa.ipc.open_stream(data) as stream:
+        return stream.read_next_batch()
 
 
 def conforming(
@@ -152,19 +258,24 @@ def conforming(
     Raises
     ------
     ValueError
-        If a column of `SCHEMA` is missing, or batches differ in their schema.
+        If a column of `SCHEMA` is missing or another one is unknown, or batches differ in their
+        schema.
     InputError
-        If an additional column has the name under which a part of the document is written.
+        If another column has the name under which a part of the document is written.
     """
     remaining = iter(batches)
     first = next(remaining, None)
     if first is None:
         return SCHEMA, iter(())
-    missing = [name for name in SCHEMA.names if name not in first.schema.names]
+    given = {field.name: field for field in first.schema}
+    missing = [name for name in SCHEMA.names if name not in given]
     if missing:
         raise ValueError(f"record batches of documents have no column {', '.join(missing)}")
-    schema = schema_with(others_of(first.schema))
-    for name in others_of(schema):
+    after = [given[name] for name in (*CONFIDENCE_TYPES, OTHERS) if name in given]
+    schema = pa.schema([*SCHEMA, *after], first.schema.metadata)
+    if len(schema) < len(given):
+        raise ValueError(f"record batches of documents have columns outside of {OTHERS!r}")
+    for name in fields_after_notes(schema):
         if name in astuple(columns):
             raise InputError(
                 f"column {name!r} is also the name of a part of the note: choose another name"
@@ -190,7 +301,8 @@ def regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 yield concatenated(waiting)
                 waiting = []
             waiting.append(part)
-            if sum(batch.nbytes for batch in waiting) >= MOST_BYTES:
+            size = sum(batch.nbytes for batch in waiting)
+            if size >= MOST_BYTES or sum(map(len, waiting)) >= MOST_ROWS:
                 yield concatenated(waiting)
                 waiting = []
     if waiting:

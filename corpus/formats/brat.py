@@ -8,13 +8,17 @@ byte-order mark is one character, a Windows line end two.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
+
+import pyarrow as pa
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problem, Problems, quoted
+from corpus.formats.batches import batches_of, documents_of
 from corpus.formats.files import CODECS
 from corpus.formats.records import (
     DISAGREEING,
@@ -26,7 +30,6 @@ from corpus.formats.records import (
     settled,
     within,
 )
-from corpus.formats.rows import Rows, WriteReport, new_document_folder, write_file_for
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -37,6 +40,7 @@ from corpus.formats.sources import (
     suffix_of,
     text_of,
 )
+from corpus.formats.targets import WriteReport, new_document_folder, write_file_for
 from corpus.tokens.characters import ON_ONE_LINE
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -54,7 +58,7 @@ class _Files:
     annotations: list[Path]
 
 
-def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a folder, from name number `start` on.
 
     Names are sorted, and count whether they have a text, annotations or both.
@@ -62,7 +66,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
     records = ((str([*paths.texts, *paths.annotations][0]), paths) for paths in files)
     parse = partial(_document, source.root, options.encoding, problems)
-    return parsed_records(records, parse, problems)
+    return batches_of(parsed_records(records, parse, problems))
 
 
 def count(source: Source) -> int:
@@ -157,7 +161,16 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
     yield longest
 
 
-def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
+def encoded(
+    batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport
+) -> pa.RecordBatch:
+    """Return the batch: each document is written to files of its own."""
+    return batch
+
+
+def write(
+    parts: Iterable[pa.RecordBatch], schema: pa.Schema, target: Path, columns: Columns
+) -> None:
     """Write a folder with two files for each document, without groups and confidences.
 
     Raises
@@ -166,11 +179,9 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
         If an id is not a unique file name in the folder, or a label contains white space.
     """
     with new_document_folder(target) as folder:
-        for row in rows:
-            document = row.document
+        for document in chain.from_iterable(map(documents_of, parts)):
             write_file_for(document, folder, ".txt", document.text.encode())
             write_file_for(document, folder, ".ann", b"".join(_lines(document)))
-            report.count(row)
 
 
 def _lines(document: Document) -> Iterator[bytes]:

@@ -139,7 +139,8 @@ def open_text(path: Path, encoding: str, newline: str) -> Iterator[TextIO]:
         except UnicodeError:  # such as a missing byte-order mark
             is_text = False
         finally:
-            text.detach()
+            if not file.closed:  # as it may be where a reader is discarded
+                text.detach()
     if not is_text:  # outside of the handler, whose context holds text
         raise InputError(f"{path} is not text in {encoding}; name another encoding")
 

@@ -1,51 +1,83 @@
-"""JSON lines: one document per line, with annotations as ``[[start, end, "CLASS"], ...]``."""
+"""JSON lines: one document per line, with annotations as ``[[start, end, "CLASS"], ...]``.
+
+Between files of JSON lines, the other keys are carried as they are. For columns, such as those of
+Parquet, their names and types are determined by reading the files once before.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from corpus.arguments import encodable
-from corpus.document import Document
+import msgspec
+import pyarrow as pa
+
 from corpus.errors import Problems
+from corpus.formats.batches import (
+    CONFIDENCE_TYPES,
+    OTHERS,
+    SCHEMA,
+    columns_after_notes,
+    fields_after_notes,
+    has_records,
+    in_order,
+    others_of,
+    schema_with,
+)
 from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import (
     NOT_UNICODE,
     Unreadable,
     checked_line,
-    of_document,
     parsed_records,
-    settled,
-    spans_of_items,
 )
-from corpus.formats.rows import Rows, WriteReport
-from corpus.formats.sources import (
-    Columns,
-    ReadOptions,
-    Source,
-    files_of,
-    name_within,
-)
+from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
+from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of
+from corpus.formats.targets import WriteReport
 
 BYTE_ORDER_MARK = "\ufeff"
 NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
 
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_TEXT = msgspec.json.Decoder(str)
+_NUMBER = msgspec.json.Decoder(float)
+_VALUE = msgspec.json.Decoder()
+_encode = msgspec.json.Encoder(enc_hook=str).encode
 
-def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
-    """Yield a document for each line, from line number `start` on; blank lines do not count.
+#: The metadata of a column that holds JSON.
+_IS_JSON = {b"content": b"json"}
+
+#: The schema between files of JSON lines.
+_RECORDS = pa.schema(
+    [
+        *SCHEMA,
+        *map(pa.field, *zip(*CONFIDENCE_TYPES.items(), strict=True)),
+        (OTHERS, pa.large_string()),
+    ]
+)
+
+_Line = tuple[str, str]  # the name of its file for ids, and its content
+
+
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
+    """Yield the documents of lines, from line number `start` on; blank lines do not count.
 
     The id of a line without id is its file and line number, unless the user named the key of ids.
     """
-    parts = frozenset(astuple(options.columns))
+    schema = SCHEMA
+    if options.carry == "records" or is_standard(source.files[0]):
+        schema = _RECORDS if options.carry != "nothing" else SCHEMA
+    elif options.carry == "columns":
+        schema = _schema_of_columns(source, options.columns)
     records = islice(_lines(source), options.start, None)
-    return parsed_records(records, partial(_document, options.columns, parts, problems), problems)
+    rows = parsed_records(records, _Reader(options.columns, schema, problems).row, problems)
+    return batches_of_rows(rows, schema, problems)
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -55,7 +87,7 @@ def has_column(source: Source, name: str) -> bool:
     """
     if is_standard(source.files[0]):
         return True
-    return any(name in _keys(line) for _, (_, line) in _lines(source))
+    return any(name in _fields_or_none(line) for _, (_, line) in _lines(source))
 
 
 def count(source: Source) -> int:
@@ -63,56 +95,138 @@ def count(source: Source) -> int:
     return sum(count_lines(path) for path in files_of(source, "jsonl") if path.is_file())
 
 
-def _keys(line: str) -> Collection[str]:
-    """Return the keys of a line, or none if it cannot be read, which is reported elsewhere."""
-    try:
-        return _parsed(checked_line(line)).keys()
-    except Unreadable:
-        return ()
-
-
-def _lines(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
+def _lines(source: Source) -> Iterator[tuple[str, _Line]]:
     """Yield the position of each line, the name of its file for ids, and its content."""
     for file in files_of(source, "jsonl"):
         where, name = str(file), name_within(file, source.root)
         for number, line in enumerate(lines_of(file), start=1):
             content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            if content.strip():
+            if not content.isspace():
                 yield f"{where}:{number}", (name, content)
 
 
-def _document(
-    columns: Columns,
-    parts: frozenset[str],
-    problems: Problems,
-    where: str,
-    named_line: tuple[str, str],
-) -> Document:
-    file, line = named_line
-    record = _parsed(checked_line(line))
-    if columns.id in record or not columns.is_default("id"):
-        name = _name(record, columns.id)
-    else:
-        name = f"{file}:{where.rpartition(':')[2]}"
-    text = record.get(columns.text)
-    group = None if record.get(columns.group) is None else _name(record, columns.group)
-    if not isinstance(text, str):
-        raise Unreadable(NO_KEY, f"{columns.text!r} must be a string")
-    if not encodable(name, text, group):
-        raise Unreadable(NOT_UNICODE, "an escape such as \\ud800 stands alone")
-    annotations = record.get(columns.label)
-    if not isinstance(annotations, list | None):
-        raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
-    spans = spans_of_items(annotations or (), text, where, problems)
-    problems.unused.update(record.keys() - parts)
-    settled_spans = settled(spans, of_document(where, name), problems)
-    return Document(name, text, settled_spans, group)
+def _schema_of_columns(source: Source, columns: Columns) -> pa.Schema:
+    """Return the schema of the notes with a column for each key of any line."""
+    types: dict[str, pa.DataType | None] = {}
+    for _, (_, line) in _lines(source):
+        for name, value in _fields_or_none(line).items():
+            types[name] = _common(types.get(name, pa.null()), _type_of(bytes(value).decode()))
+    others = [_field(name, kind) for name, kind in types.items() if name not in astuple(columns)]
+    return schema_with(list(types), others)
+
+
+def _field(name: str, kind: pa.DataType | None) -> pa.Field[Any]:
+    if name in CONFIDENCE_TYPES:
+        return pa.field(name, CONFIDENCE_TYPES[name])
+    return pa.field(name, kind or pa.large_string(), metadata=None if kind else _IS_JSON)
+
+
+#: Types of values by the first character of their JSON. Lists and objects have none.
+_TYPES = {
+    '"': pa.large_string(),
+    "t": pa.bool_(),
+    "f": pa.bool_(),
+    "n": pa.null(),
+    "[": None,
+    "{": None,
+}
+
+
+def _type_of(value: str) -> pa.DataType | None:
+    if value[0] in _TYPES:
+        return _TYPES[value[0]]
+    if len(value) <= 18 and value.lstrip("-").isdigit():
+        return pa.int64()
+    return pa.float64() if math.isfinite(float(value)) else None
+
+
+def _common(left: pa.DataType | None, right: pa.DataType | None) -> pa.DataType | None:
+    """Return the type of a column with values of two types; None for JSON."""
+    if left == right or right == pa.null():
+        return left
+    if left == pa.null():
+        return right
+    return pa.float64() if {left, right} == {pa.int64(), pa.float64()} else None
+
+
+class _Reader:
+    """Parses lines into rows of a schema."""
+
+    def __init__(self, columns: Columns, schema: pa.Schema, problems: Problems) -> None:
+        self._columns, self._problems = columns, problems
+        self._parts = frozenset(astuple(columns))
+        self._confidences = [name for name in CONFIDENCE_TYPES if name in schema.names]
+        self._is_carried = OTHERS in schema.names
+        self._others = others_of(schema)
+        self._as_records = has_records(schema)
+
+    def row(self, where: str, named_line: _Line) -> Row:
+        """Return the row of a line, or raise `Unreadable`."""
+        file, line = named_line
+        columns, fields = self._columns, _fields_of(line)
+        if columns.id in fields or not columns.is_default("id"):
+            name = _name(fields, columns.id)
+        else:
+            name = f"{file}:{where.rpartition(':')[2]}"
+        text = _string(fields, columns.text)
+        group = _name(fields, columns.group) if _is_given(fields, columns.group) else None
+        items = items_of(fields.get(columns.label, "null"), text, where, self._problems)
+        if items is None:
+            raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
+        rest = {key: value for key, value in fields.items() if key not in self._parts}
+        return Row(where, len(line), name, text, group, items, self._more(rest))
+
+    def _more(self, rest: dict[str, msgspec.Raw]) -> Mapping[str, Any]:
+        if not self._is_carried:
+            self._problems.unused.update(rest)
+            return {}
+        more: dict[str, Any] = {
+            name: confidence_of(name, rest.pop(name, None), self._problems)
+            for name in self._confidences
+        }
+        if self._as_records:
+            more[OTHERS] = _encode(rest)
+        else:
+            values = ((field, rest.get(field.name)) for field in self._others)
+            more[OTHERS] = {
+                field.name: _value(field, value) for field, value in values if value is not None
+            }
+        return more
+
+
+def _value(field: pa.Field[Any], value: msgspec.Raw) -> Any:
+    if field.metadata == _IS_JSON:
+        return bytes(value).decode()
+    is_number = field.type == pa.float64() and bytes(value) != b"null"
+    return (_NUMBER if is_number else _VALUE).decode(value)
+
+
+def _fields_of(line: str) -> dict[str, msgspec.Raw]:
+    """Return the values of a line in JSON, or raise `Unreadable`."""
+    checked_line(line)
+    try:
+        fields = _FIELDS.decode(line)
+        if all(
+            line.count(f'"{key}"') == 1 for key in fields
+        ):  # otherwise, a key may be there twice
+            return fields
+    except msgspec.DecodeError:
+        pass
+    return {key: msgspec.Raw(json.dumps(value)) for key, value in _parsed(line).items()}
+
+
+def _fields_or_none(line: str) -> dict[str, msgspec.Raw]:
+    """Return the values of a line, or none if it cannot be read, which is reported elsewhere."""
+    try:
+        return _fields_of(line)
+    except Unreadable:
+        return {}
 
 
 def _parsed(line: str) -> dict[str, Any]:
     record, fault = None, "another JSON value"
     try:
-        record = json.loads(line, object_pairs_hook=_distinct)
+        record = json.loads(line, object_pairs_hook=_distinct, parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
         fault = f"no JSON from character {error.pos} of the line on"
     except (ValueError, RecursionError):
@@ -130,41 +244,68 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _name(record: dict[str, Any], key: str) -> str:
-    value = record.get(key)
-    if isinstance(value, str):
-        return value
+def _is_given(fields: Mapping[str, msgspec.Raw], key: str) -> bool:
+    return key in fields and bytes(fields[key]) != b"null"
+
+
+def _string(fields: Mapping[str, msgspec.Raw], key: str) -> str:
+    try:
+        return _TEXT.decode(fields.get(key, "null"))
+    except msgspec.ValidationError:
+        fault = Unreadable(NO_KEY, f"{key!r} must be a string")
+    except msgspec.DecodeError:
+        fault = Unreadable(NOT_UNICODE, "an escape such as \\ud800 stands alone")
+    raise fault
+
+
+def _name(fields: Mapping[str, msgspec.Raw], key: str) -> str:
+    content = bytes(fields.get(key, msgspec.Raw(b"null")))
+    if content.startswith(b'"'):
+        return _string(fields, key)
+    value = _parsed(f'{{"": {content.decode()}}}')[""]
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return str(int(value) if value == int(value) else value)
     raise Unreadable(NO_KEY, f"{key!r} must be a string or a number")
 
 
-def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
-    """Write one document per line, with its group if known and its additional columns."""
+def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport) -> bytes:
+    """Return the lines of notes, each with its group if known and its other columns."""
+    spans = [batch.column(name).to_pylist() for name in ("starts", "ends", "labels")]
+    values = columns_after_notes(batch) | {
+        columns.id: batch.column("id"),
+        columns.text: batch.column("text"),
+        columns.group: batch.column("group"),
+    }
+    lists = {name: column.to_pylist() for name, column in values.items()}
+    lists[columns.label] = [
+        list(zip(*of_note, strict=True)) for of_note in zip(*spans, strict=True)
+    ]
+    for name, field in fields_after_notes(batch.schema).items():
+        if field.metadata == _IS_JSON:
+            lists[name] = [value and msgspec.Raw(value) for value in lists[name]]
+    names = in_order(batch.schema, columns)
+    optional = {columns.group, *CONFIDENCE_TYPES}
+    records = [
+        {
+            name: value
+            for name, value in zip(names, row, strict=True)
+            if value is not None or name not in optional
+        }
+        for row in zip(*(lists[name] for name in names), strict=True)
+    ]
+    lines = map(_encode, records)
+    if has_records(batch.schema):
+        others = batch.column(OTHERS).to_pylist()
+        lines = map(_joined, lines, others)
+    return b"".join(readable(line + b"\n") for line in lines)
+
+
+def _joined(line: bytes, others: str) -> bytes:
+    """Add the keys of a JSON object to another one."""
+    return line if others == "{}" else line[:-1] + b"," + others[1:].encode()
+
+
+def write(parts: Iterable[bytes], schema: pa.Schema, target: Path, columns: Columns) -> None:
+    """Write encoded lines."""
     with new_text_file(target) as file:
-        for row in rows:
-            document = row.document
-            record: dict[str, Any] = {
-                columns.id: document.id,
-                columns.text: document.text,
-                columns.label: [[span.start, span.end, span.label] for span in document.spans],
-            }
-            if document.group is not None:
-                record[columns.group] = document.group
-            record |= {name: storable(value) for name, value in row.others.items()}
-            line = json.dumps(record, ensure_ascii=False, allow_nan=False)
-            file.write(readable(f"{line}\n".encode()))
-            report.count(row)
-
-
-def storable(value: object) -> object:
-    """Convert a value of an additional column to JSON: dates and decimals become strings."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, dict):
-        return {str(key): storable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [storable(item) for item in value]
-    return value.hex() if isinstance(value, bytes) else str(value)
+        file.writelines(parts)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass
 from glob import glob, has_magic
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from corpus.arguments import encodable, require_text
 from corpus.errors import InputError
@@ -84,6 +85,10 @@ class Columns:
         return bool(getattr(self, part) == part)
 
 
+#: How the other columns of a source are read.
+Carry: TypeAlias = Literal["nothing", "columns", "records"]
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """Options of a reader.
@@ -94,15 +99,16 @@ class ReadOptions:
         Names of columns or keys.
     start : int
         The number of records to skip.
-    carry : bool
-        Whether to read the other columns of the source as well.
+    carry : {"nothing", "columns", "records"}
+        Whether to read the other columns of the source as well, and how those of JSON lines: as a
+        column for each key, or as a JSON object for each line.
     encoding : str
         The encoding of text files.
     """
 
     columns: Columns
     start: int = 0
-    carry: bool = False
+    carry: Carry = "nothing"
     encoding: str = "utf-8"
 
 

@@ -1,8 +1,7 @@
 """The table of formats: one row for each.
 
 A format is a row of `FORMATS` and a module, which is imported at its first use. The module reads
-and writes either documents (such as brat) or record batches (formats of columns, such as Parquet).
-`corpus.formats` converts between the two.
+and writes record batches of one schema (`corpus.formats.batches`).
 """
 
 from __future__ import annotations
@@ -31,36 +30,36 @@ class Format:
     suffixes : tuple of str
         The suffixes of its files, in lower case.
     module : str
-        The module that implements it, with ``read(source, options, problems)``, ``count(source)``,
-        and ``has_column(source, name)`` where the parts of a document have named columns or keys.
-    records : {"documents", "rows", "batches"}
-        What `read` yields: each `Document`, each `Row` with the ``other_columns(source, options)``,
-        or record batches. A module of documents has ``write(rows, target, columns, report)``,
-        another one ``write(batches, schema, target, columns, report)``.
+        The module that implements it, with ``read(source, options, problems)``, which yields record
+        batches, ``count(source)``, and ``has_column(source, name)`` where the parts of a document
+        have named columns or keys. ``encoded(batch, target, columns, report)`` returns a part of a
+        target, which may be done in another process, and ``write(parts, schema, target, columns)``
+        writes all of them.
     keeps : frozenset of str
         The parts that it keeps in addition to id and text: ``"spans"``, ``"groups"``,
         ``"confidences"``, ``"span confidences"``, ``"other columns"``.
+    carry : {"columns", "records"}
+        How other columns are carried to a target of this format, as in
+        `corpus.formats.sources.ReadOptions`.
     is_folder : bool
         Whether it is written as a folder with files for each document, instead of one file.
     has_encoding : bool
         Whether its files may have other encodings than UTF-8.
     is_stream : bool
         Whether it can be read from standard input and written to standard output.
+    is_text : bool
+        Whether its files are text, which may be compressed (``.gz``, ``.zst``).
     """
 
     name: str
     suffixes: tuple[str, ...]
     module: str
-    records: Literal["documents", "rows", "batches"]
     keeps: frozenset[Kept]
+    carry: Literal["columns", "records"] = "records"
     is_folder: bool = False
     has_encoding: bool = False
     is_stream: bool = False
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its files are text, which may be compressed (``.gz``, ``.zst``)."""
-        return self.records != "batches"
+    is_text: bool = True
 
     @property
     def implementation(self) -> Any:
@@ -73,7 +72,6 @@ _FORMATS = (
         "brat",
         (".txt", ".ann"),
         "corpus.formats.brat",
-        "documents",
         keeps=frozenset({"spans"}),
         is_folder=True,
         has_encoding=True,
@@ -82,7 +80,6 @@ _FORMATS = (
         "conll",
         (".conll", ".bio", ".iob"),
         "corpus.formats.conll",
-        "documents",
         keeps=frozenset({"spans", "groups"}),
         has_encoding=True,
     ),
@@ -90,15 +87,14 @@ _FORMATS = (
         "csv",
         (".csv", ".tsv"),
         "corpus.formats.tabular.delimited",
-        "rows",
         keeps=EVERYTHING,
+        carry="columns",
         has_encoding=True,
     ),
     Format(
         "jsonl",
         (".jsonl", ".ndjson"),
         "corpus.formats.jsonl",
-        "documents",
         keeps=EVERYTHING,
         is_stream=True,
     ),
@@ -106,14 +102,14 @@ _FORMATS = (
         "parquet",
         (".parquet", ".pq"),
         "corpus.formats.tabular.parquet",
-        "batches",
         keeps=EVERYTHING,
+        carry="columns",
+        is_text=False,
     ),
     Format(
         "text",
         (".txt",),
         "corpus.formats.text",
-        "documents",
         keeps=frozenset(),
         is_folder=True,
         has_encoding=True,

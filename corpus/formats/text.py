@@ -5,15 +5,19 @@ On standard input and output, each line is a document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 
 from corpus.document import Document
 from corpus.errors import InputError, Problems, quoted
+from corpus.formats.batches import batches_of, documents_of
 from corpus.formats.files import is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import checked_line, parsed_records
-from corpus.formats.rows import Row, Rows, WriteReport, new_document_folder, write_file_for
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -24,18 +28,20 @@ from corpus.formats.sources import (
     stem_of,
     text_of,
 )
+from corpus.formats.targets import WriteReport, new_document_folder, write_file_for
 
 
-def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
     """Yield a document for each file, from file number `start` on; ids are paths without suffix.
 
     Each line of standard input is a document, blank lines too; ids are line numbers.
     """
     if is_standard(source.files[0]):
-        return _documents_of_lines(source, options, problems)
+        return batches_of(_documents_of_lines(source, options, problems))
     files = sorted(files_of(source, "text"), key=stem_of)[options.start :]
     records = ((str(file), file) for file in files)
-    return parsed_records(records, partial(_document, source.root, options.encoding), problems)
+    parse = partial(_document, source.root, options.encoding)
+    return batches_of(parsed_records(records, parse, problems))
 
 
 def count(source: Source) -> int:
@@ -61,32 +67,40 @@ def _line_document(encoding: str, where: str, line: str) -> Document:
     return Document(where, checked_line(line, encoding).removesuffix("\n"))
 
 
-def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
-    """Write a folder with a file for each document, or a line for each to standard output.
+def encoded(
+    batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport
+) -> pa.RecordBatch | bytes:
+    """Return the lines of standard output, or the batch: each document is written to its own file.
 
     Raises
     ------
     InputError
-        If an id is not a unique file name in the folder, or a text of several lines is written to
-        standard output.
+        If a text of several lines is written to standard output.
     """
-    if is_standard(target):
-        with new_text_file(target) as file:
-            for row in rows:
-                file.write(_line(row))
-                report.count(row)
-        return
-    with new_document_folder(target) as folder:
-        for row in rows:
-            write_file_for(row.document, folder, ".txt", row.document.text.encode())
-            report.count(row)
+    return b"".join(map(_line, documents_of(batch))) if is_standard(target) else batch
 
 
-def _line(row: Row) -> bytes:
-    document = row.document
+def _line(document: Document) -> bytes:
     if "\n" in document.text:
         raise InputError(
             f"document {quoted(document.id)} has several lines, but text on standard output has "
             "one line per document: write JSONL"
         )
     return readable(f"{document.text}\n".encode())
+
+
+def write(parts: Iterable[Any], schema: pa.Schema, target: Path, columns: Columns) -> None:
+    """Write a folder with a file for each document, or a line for each to standard output.
+
+    Raises
+    ------
+    InputError
+        If an id is not a unique file name in the folder.
+    """
+    if is_standard(target):
+        with new_text_file(target) as file:
+            file.writelines(parts)
+        return
+    with new_document_folder(target) as folder:
+        for document in chain.from_iterable(map(documents_of, parts)):
+            write_file_for(document, folder, ".txt", document.text.encode())

@@ -285,6 +285,12 @@ class UnusualCharacters:
             self.kinds.update({kind_of(character) for character in normalised.unusual})
             self.hidden.update(filter(is_hidden, normalised.unusual))
 
+    def update(self, other: UnusualCharacters) -> None:
+        """Add the counts of other notes."""
+        self.notes += other.notes
+        self.kinds.update(other.kinds)
+        self.hidden |= other.hidden
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of a report, the most frequent kind first; none for usual text."""
         notes = f"of {self.notes:,} {'note' if self.notes == 1 else 'notes'}"

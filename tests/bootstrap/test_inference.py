@@ -12,14 +12,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap import inference
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import UnitFile, find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
-from corpus.formats import read, write
+from corpus.formats import batches, read, write
 from corpus.tags import find_entities
 from corpus.units import units_of
 from taggers.model_folder import add_to_model, write_model
@@ -182,7 +181,7 @@ def test_units_are_put_together_at_the_offsets_of_the_source(
 def test_documents_are_tagged_as_they_come(
     tagger: ParallelTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inference, "_UNITS_PER_BATCH", 4)
+    monkeypatch.setattr(batches, "MOST_ROWS", 4)
     asked = []
 
     def stream() -> Any:
@@ -269,7 +268,7 @@ def test_confidence_of_spans_goes_with_them_through_units(
     ]
     sources.insert(3, Document("empty", ""))
     whole = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
-    monkeypatch.setattr(inference, "_UNITS_PER_BATCH", 4)
+    monkeypatch.setattr(batches, "MOST_ROWS", 4)
     parts = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
     assert [item.document for item in parts] == [item.document for item in whole]
     for part, item in zip(parts, whole, strict=True):

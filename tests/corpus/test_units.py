@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from corpus.document import Document, Span
 from corpus.errors import Problem, Problems
 from corpus.formats.batches import SCHEMA, batches_of, documents_of
-from corpus.formats.rows import Row
 from corpus.tokens.characters import LINE_ENDS
 from corpus.tokens.normalisation import normalise
 from corpus.tokens.sentences import _breaks, _breaks_in_source
@@ -46,9 +45,9 @@ notes = st.lists(st.sampled_from("abc").flatmap(documents), max_size=5)
 def batch_of(documents: list[Document]) -> pa.RecordBatch:
     """Return documents as a part of a record batch, with another column."""
     around = [Document("x", "É. X\n", (Span(0, 1, "A"),))]
-    (batch,) = batches_of(
-        [Row(one, {"n": 7}) for one in around + documents + around], {"n": pa.int8()}
-    )
+    (batch,) = batches_of(around + documents + around)
+    others = pa.array([{"n": 7}] * len(batch))
+    batch = batch.append_column("others", others)
     return batch.slice(1, len(documents))
 
 

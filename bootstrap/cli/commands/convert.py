@@ -8,25 +8,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.cli.console import print_report, report_problems
-from bootstrap.cli.inputs import (
-    columns_of,
-    label_map_of,
-    problems_of,
-    read_notes,
-    with_label_map,
-)
+from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, read_note_batches
+from corpus.corpora import relabelled
 from corpus.errors import Problems, quoted
-from corpus.formats import WriteReport, write
+from corpus.formats import FORMATS, WriteReport, target_of, write_batches
 
-_NAMED = 20  # labels that a line names
+_NAMED = 20  # labels or columns that a line names
 
 
 def main(options: argparse.Namespace) -> None:
     """Read a corpus and write it in another format."""
     problems, dropped = problems_of(options), Counter[str]()
-    documents = with_label_map(read_notes(options, problems), label_map_of(options), dropped)
-    written = write(
-        documents, options.target, format=options.target_format, columns=columns_of(options)
+    columns, labels = columns_of(options), label_map_of(options)
+    target = target_of(options.target, format=options.target_format, columns=columns)
+    batches = read_note_batches(options, problems, carry=FORMATS[target.format].carry)
+    written = write_batches(
+        (relabelled(batch, labels, dropped) for batch in batches),
+        target.path,
+        format=target.format,
+        columns=columns,
     )
     report_problems(problems)
     lines = [*written_lines(written, options.target, problems), *dropped_lines(dropped)]
@@ -37,18 +37,23 @@ def dropped_lines(dropped: Mapping[str, int]) -> list[str]:
     """Name the labels that were dropped, and count their spans."""
     if not dropped:
         return []
-    named = [f"{quoted(name)} ({count:,})" for name, count in sorted(dropped.items())]
+    return [f"left out, spans of labels that are not in [labels]: {_named(dropped)}"]
+
+
+def _named(counts: Mapping[str, int]) -> str:
+    named = [f"{quoted(name)} ({count:,})" for name, count in sorted(counts.items())]
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    labels = f"{', '.join(named[:_NAMED])}{more}"
-    return [f"left out, spans of labels that are not in [labels]: {labels}"]
+    return f"{', '.join(named[:_NAMED])}{more}"
 
 
 def written_lines(written: WriteReport, target: Path, problems: Problems) -> Sequence[str]:
     """Report the documents written, and annotations and columns that were left out."""
     unused = len(problems.unused)
     lost = [f"{count:,} {what}" for what, count in written.left_out.items()]
+    others = written.other_columns
     return [
         f"{written.documents:,} documents with {written.spans:,} spans are in {target}",
         *([f"left out, not supported by the format: {', '.join(lost)}"] if lost else []),
+        *([f"left out, values of other columns: {_named(others)}"] if others else []),
         *([f"left out, not part of a note: {unused:,} columns or keys"] if unused else []),
     ]

@@ -17,9 +17,12 @@ from functools import partial
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
+import pyarrow as pa
+
 from corpus.arguments import encodable
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
+from corpus.formats.batches import batches_of
 from corpus.formats.conll.schemes import (
     OUTSIDE,
     Scheme,
@@ -29,13 +32,13 @@ from corpus.formats.conll.schemes import (
     fault_in_bioes,
     parsed_tag,
 )
-from corpus.formats.conll.writing import write
+from corpus.formats.conll.writing import encoded, write
 from corpus.formats.files import lines_of
 from corpus.formats.records import Unreadable, checked_line, parsed_records
 from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
 from corpus.tokens.characters import ON_ONE_LINE
 
-__all__ = ["count", "read", "write"]
+__all__ = ["count", "encoded", "read", "write"]
 
 BAD_LINE = "lines that are not a token with a tag"
 BAD_TAGS = "tags that contradict their scheme"
@@ -82,7 +85,7 @@ class _Sentence:
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
-def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
     """Yield the documents of files, from document number `start` on.
 
     Raises
@@ -92,7 +95,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
         follow no single scheme.
     """
     records = islice(_records(source, options), options.start, None)
-    return parsed_records(records, partial(_document, problems), problems)
+    return batches_of(parsed_records(records, partial(_document, problems), problems))
 
 
 def count(source: Source) -> int:

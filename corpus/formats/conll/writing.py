@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, quoted
-from corpus.formats.batches import parts_of
+from corpus.formats.batches import documents_of
 from corpus.formats.files import new_text_file, readable
-from corpus.formats.rows import Row, Rows, WriteReport
 from corpus.formats.sources import Columns
+from corpus.formats.targets import WriteReport
 from corpus.tags import MISALIGNED
 from corpus.tokens.characters import LINE_ENDS, ON_ONE_LINE
 
@@ -23,8 +24,8 @@ _LABEL = re.compile(r"\S+")
 _LINE_ENDS = frozenset(LINE_ENDS)
 
 
-def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> None:
-    """Write one token and its BIO tag per line, with this project's tokens.
+def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport) -> bytes:
+    """Return lines of one token and its BIO tag, with this project's tokens.
 
     A span that does not align with tokens is widened to the tokens that it touches. A span without
     a token of its own is left out. The report counts both.
@@ -34,31 +35,32 @@ def write(rows: Rows, target: Path, columns: Columns, report: WriteReport) -> No
     InputError
         If a label has white space in it.
     """
+    documents, problems = list(documents_of(batch)), Problems()
+    for document in documents:
+        _check_labels(document)
+    tokens = make_batch(documents, labelled=True, problems=problems)
+    _count_misaligned(documents, tokens, problems, report)
+    lines = (_lines(document, tokens, index) for index, document in enumerate(documents))
+    return b"".join(readable(line) for of_document in lines for line in of_document)
+
+
+def write(parts: Iterable[bytes], schema: pa.Schema, target: Path, columns: Columns) -> None:
+    """Write encoded lines."""
     with new_text_file(target) as file:
-        for part in parts_of(rows):
-            documents = [_writable(row) for row in part]
-            problems = Problems()
-            batch = make_batch(documents, labelled=True, problems=problems)
-            for index, document in enumerate(documents):
-                file.writelines(map(readable, _lines(document, batch, index)))
-            for row in part:
-                report.count(row)
-            _count_misaligned(documents, batch, problems, report)
+        file.writelines(parts)
 
 
-def _writable(row: Row) -> Document:
-    document = row.document
+def _check_labels(document: Document) -> None:
     for span in document.spans:
         if not _LABEL.fullmatch(span.label):
             raise InputError(
                 f"document {quoted(document.id)}: the label of {span} has white space, which CoNLL "
                 f"columns cannot hold; write JSONL or Parquet"
             )
-    return document
 
 
 def _count_misaligned(
-    documents: list[Document], batch: Batch, problems: Problems, report: WriteReport
+    documents: Sequence[Document], batch: Batch, problems: Problems, report: WriteReport
 ) -> None:
     begins = [label.startswith("B-") for label in batch.labels]
     written = int(np.count_nonzero(np.array(begins, bool)[batch.tags])) if begins else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,6 @@ from corpus.formats.batches import (
     concatenated,
     documents_of,
     list_array,
-    schema_with,
 )
 from corpus.formats.records import (
     MALFORMED,
@@ -32,7 +31,6 @@ from corpus.formats.records import (
     settled,
     within,
 )
-from corpus.formats.rows import Row
 from corpus.formats.sources import SPAN_CONFIDENCES, Columns
 from corpus.ragged import offsets_of, owners_of
 
@@ -81,18 +79,21 @@ class Part:
         A null id or text makes no document.
     spans : FlatSpans
         The annotations.
-    others : mapping of str to pyarrow.Array
-        The other columns that are carried along.
     broken : ndarray of bool, shape (D,)
         Rows whose id or group is no whole number.
+    schema : pyarrow.Schema
+        The schema of the notes.
+    more : mapping of str to pyarrow.Array
+        The columns that follow those of `SCHEMA` in it.
     """
 
     ids: pa.Array[Any]
     texts: pa.Array[Any]
     groups: pa.Array[Any]
     spans: FlatSpans
-    others: Mapping[str, pa.Array[Any]]
     broken: _Mask
+    schema: pa.Schema = SCHEMA
+    more: Mapping[str, pa.Array[Any]] = field(default_factory=dict)
 
 
 def check_names(names: list[str], file: str, columns: Columns) -> None:
@@ -144,7 +145,7 @@ def checked_batches(
     """
     part = _with_spans_in_order(part)
     batch = _assembled(part)
-    fix = partial(_fixed, part, batch.schema, problems)
+    fix = partial(_fixed, part, problems)
     pieces, after, error = [], 0, None
     for row in np.flatnonzero(~_sound(part)).tolist():
         pieces.append(batch.slice(after, row - after))
@@ -161,9 +162,7 @@ def checked_batches(
         raise error
 
 
-def _fixed(
-    part: Part, schema: pa.Schema, problems: Problems, where: str, row: int
-) -> pa.RecordBatch:
+def _fixed(part: Part, problems: Problems, where: str, row: int) -> pa.RecordBatch:
     """Return a single row as a batch, and report all of its problems."""
     if part.broken[row]:
         raise Unreadable(NOT_WHOLE, "expected whole numbers")
@@ -187,16 +186,16 @@ def _fixed(
             usable.append(span)
     settled_spans = settled(usable, of_document(where, name), problems)
     document = Document(name, text, settled_spans, group)
-    others = {name: column.slice(row, 1) for name, column in part.others.items()}
-    if SPAN_CONFIDENCES in others:
-        given, kind = others[SPAN_CONFIDENCES][0].as_py(), others[SPAN_CONFIDENCES].type
-        left = confidences_of(document, given, spans, where, problems)
-        others[SPAN_CONFIDENCES] = pa.array([left], kind)
-    fixed = batch_of([Row(document)], SCHEMA)
-    return pa.record_batch([*fixed.columns, *others.values()], schema=schema)
+    more = {name: column.slice(row, 1) for name, column in part.more.items()}
+    if SPAN_CONFIDENCES in more:
+        given, kind = more[SPAN_CONFIDENCES][0].as_py(), more[SPAN_CONFIDENCES].type
+        left = _confidences_of(document, given, spans, where, problems)
+        more[SPAN_CONFIDENCES] = pa.array([left], kind)
+    fixed = batch_of([document])
+    return pa.record_batch([*fixed.columns, *more.values()], schema=part.schema)
 
 
-def confidences_of(
+def _confidences_of(
     document: Document,
     given: Sequence[float] | None,
     spans: Sequence[Span | None],
@@ -218,9 +217,8 @@ def _assembled(part: Part) -> pa.RecordBatch:
     bounds = (bound.cast(pa.int32(), safe=False) for bound in (spans.starts, spans.ends))
     lists = (list_array(spans.offsets, values) for values in (*bounds, spans.labels))
     arrays = [part.ids, part.texts, part.groups, *lists]
-    schema = schema_with({name: column.type for name, column in part.others.items()})
     columns = [array.cast(field.type) for array, field in zip(arrays, SCHEMA, strict=True)]
-    return pa.record_batch([*columns, *part.others.values()], schema=schema)
+    return pa.record_batch([*columns, *part.more.values()], schema=part.schema)
 
 
 def _offsets(values: pa.Array[Any]) -> npt.NDArray[np.int64]:
@@ -232,7 +230,7 @@ def _offsets(values: pa.Array[Any]) -> npt.NDArray[np.int64]:
 def _with_spans_in_order(part: Part) -> Part:
     """Sort annotations that are not in order of their offsets."""
     spans = part.spans
-    if SPAN_CONFIDENCES in part.others or not len(spans.starts):
+    if SPAN_CONFIDENCES in part.more or not len(spans.starts):
         return part
     owners = owners_of(spans.offsets)
     starts = _offsets(spans.starts)
@@ -256,7 +254,7 @@ def _sound(part: Part) -> _Mask:
     usable &= np.asarray(pc.not_equal(spans.labels, "").fill_null(False))
     usable[1:] &= (starts[1:] >= ends[:-1]) | (owners[1:] != owners[:-1])
     sound[owners[~usable]] = False
-    confidences = part.others.get(SPAN_CONFIDENCES)
+    confidences = part.more.get(SPAN_CONFIDENCES)
     if confidences is not None:
         numbers = pc.list_value_length(confidences).cast(pa.int64()).fill_null(-1)
         numbers = numbers.to_numpy(zero_copy_only=False)
@@ -278,10 +276,16 @@ def verified(batch: pa.RecordBatch) -> pa.RecordBatch:
     lengths = [pc.list_value_length(values).fill_null(0) for values in lists]
     if not all(map(lengths[0].equals, lengths)):
         raise InputError("record batches of documents: starts, ends and labels differ in length")
+    if SPAN_CONFIDENCES in batch.schema.names:
+        numbers = pc.coalesce(pc.list_value_length(batch.column(SPAN_CONFIDENCES)), lengths[0])
+        if not numbers.equals(lengths[0]):
+            raise InputError(
+                "record batches of documents: span_confidences and annotations differ in length"
+            )
     spans = FlatSpans.from_lists(lists[0], *(values.flatten() for values in lists))
     names, nothing = ("id", "text", "group"), np.zeros(len(batch), bool)
     ids, texts, groups = (batch.column(name) for name in names)
-    for row in np.flatnonzero(~_sound(Part(ids, texts, groups, spans, {}, nothing))).tolist():
+    for row in np.flatnonzero(~_sound(Part(ids, texts, groups, spans, nothing))).tolist():
         one = batch.slice(row, 1)
         parts = [one.column(name).null_count for name in ("id", "text")]
         parts += [one.column(name).flatten().null_count for name in ("starts", "ends", "labels")]

@@ -9,53 +9,44 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpus.arguments import encodable
-from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
-from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
+from corpus.formats.batches import (
+    CONFIDENCE_TYPES,
+    OTHERS,
+    SCHEMA,
+    columns_after_notes,
+    in_order,
+    others_of,
+    schema_with,
+)
 from corpus.formats.files import count_lines, new_text_file, open_text, readable
-from corpus.formats.jsonl import storable
-from corpus.formats.records import (
-    NULL,
-    Unreadable,
-    checked_text,
-    of_document,
-    parsed_records,
-    settled,
-    span_of,
-    spans_of_items,
-)
-from corpus.formats.rows import Row, WriteReport
-from corpus.formats.sources import (
-    SPAN_CONFIDENCES,
-    Columns,
-    ReadOptions,
-    Source,
-    files_of,
-    name_within,
-    suffix_of,
-)
-from corpus.formats.tabular.checks import check_names, confidences_of
+from corpus.formats.records import NULL, Unreadable, checked_text, parsed_records
+from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within, suffix_of
+from corpus.formats.tabular.checks import check_names
 from corpus.formats.tabular.delimited_rows import DelimitedRows
+from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of, json_of
+from corpus.formats.targets import WriteReport
 
 BAD_ROW = "rows of another number of columns"
 UNCLOSED = "quotation marks that are not closed"
 NO_LIST = "annotations that are not a JSON list"
-NO_NUMBER = "confidences that are not numbers"
 
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Row]:
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
     """Yield the rows, from row number `start` on; the header is row 1.
 
     Raises
@@ -63,17 +54,20 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[R
     InputError
         If a file has no column for texts, or a row that is too large.
     """
-    files = files_of(source, "csv")
-    others = other_columns(source, options) if options.carry else {}
-    tables = (_records(path, name_within(path, source.root), options, others) for path in files)
+    is_carried = options.carry != "nothing"
+    schema = _schema_of(source, options) if is_carried else SCHEMA
+    tables = (
+        _records(path, name_within(path, source.root), options, is_carried)
+        for path in files_of(source, "csv")
+    )
     records = islice(chain.from_iterable(tables), options.start, None)
-    yield from parsed_records(records, partial(_row, problems), problems)
+    rows = parsed_records(records, partial(_row, schema, problems), problems)
+    return batches_of_rows(rows, schema, problems)
 
 
-def other_columns(source: Source, options: ReadOptions) -> Mapping[str, pa.DataType]:
-    """Return the additional columns of all files, and their types."""
-    taken = {*SCHEMA.names, *astuple(options.columns)}
-    names: dict[str, pa.DataType] = {}
+def _schema_of(source: Source, options: ReadOptions) -> pa.Schema:
+    """Return the schema of the notes with the columns of all files."""
+    names: dict[str, None] = {}
     for path in files_of(source, "csv"):
         header = _header(path, options.encoding)
         if not encodable(*header):
@@ -81,8 +75,10 @@ def other_columns(source: Source, options: ReadOptions) -> Mapping[str, pa.DataT
                 f"{path}, row 1: a name of a column is not in {options.encoding}; name "
                 "another encoding, such as latin-1, or correct it"
             )
-        names |= {name: CONFIDENCE_TYPES.get(name, pa.large_string()) for name in header}
-    return {name: kind for name, kind in names.items() if name not in taken}
+        names |= dict.fromkeys(header)
+    others = [name for name in names if name not in astuple(options.columns)]
+    types = [CONFIDENCE_TYPES.get(name, pa.large_string()) for name in others]
+    return schema_with(list(names), list(map(pa.field, others, types)))
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -118,7 +114,6 @@ class _Layout:
     header: list[str]
     columns: Columns
     encoding: str
-    others: Mapping[str, pa.DataType]
     unused: frozenset[str]
 
 
@@ -126,7 +121,7 @@ _Record = tuple[_Layout, int, list[str]]
 
 
 def _records(
-    path: Path, name: str, options: ReadOptions, others: Mapping[str, pa.DataType]
+    path: Path, name: str, options: ReadOptions, is_carried: bool
 ) -> Iterator[tuple[str, _Record]]:
     """Yield where each row is, and its number and values; the header is row 1."""
     with open_text(path, options.encoding, "") as text:
@@ -136,15 +131,15 @@ def _records(
         if not header:
             return
         check_names(header, str(path), options.columns)
-        unused = frozenset(header).difference(astuple(options.columns), others)
-        layout = _Layout(name, header, options.columns, options.encoding, others, unused)
+        unused = frozenset(() if is_carried else header).difference(astuple(options.columns))
+        layout = _Layout(name, header, options.columns, options.encoding, unused)
         for number, fields in enumerate(rows, start=2):
             yield f"{path}, row {number}", (layout, number, fields)
         if table.quotes % 2 or not table.is_closed:
             yield str(path), (layout, 0, [])
 
 
-def _row(problems: Problems, where: str, record: _Record) -> Row:
+def _row(schema: pa.Schema, problems: Problems, where: str, record: _Record) -> Row:
     layout, number, fields = record
     if not number:
         detail = "the text of a row may contain the rows after it: correct the file"
@@ -152,93 +147,81 @@ def _row(problems: Problems, where: str, record: _Record) -> Row:
     if len(fields) != len(layout.header):
         raise Unreadable(BAD_ROW, f"{len(fields)} instead of {len(layout.header)}")
     columns, values = layout.columns, dict(zip(layout.header, fields, strict=True))
-    if not encodable(*fields):
-        for column in (*astuple(columns), *layout.others):
-            checked_text(values.get(column, ""), layout.encoding, "of a value")
+    used = values if OTHERS in schema.names else values.keys() & astuple(columns)
+    for column in used:
+        checked_text(values[column], layout.encoding, "of a value")
     name, text = values.get(columns.id, f"{layout.name}:{number}"), values[columns.text]
     if not name:
         raise Unreadable(NULL, "the id is null")
-    items = _items(values.get(columns.label))
+    items = items_of(values.get(columns.label) or "null", text, where, problems)
     if items is None:
         raise Unreadable(
             NO_LIST, f'column {columns.label!r}: expected [[start, end, "CLASS"], ...]'
         )
-    spans: tuple[Span, ...] = ()
-    if items:
-        usable = spans_of_items(items, text, where, problems)
-        spans = settled(usable, of_document(where, name), problems)
     problems.unused |= layout.unused
-    document = Document(name, text, spans, values.get(columns.group) or None)
-    others: dict[str, Any] = {column: values.get(column) or None for column in layout.others}
-    for column in others.keys() & CONFIDENCE_TYPES.keys():
-        others[column] = _confidence(others[column], CONFIDENCE_TYPES[column], problems)
-    if SPAN_CONFIDENCES in others:
-        given = others[SPAN_CONFIDENCES]
-        others[SPAN_CONFIDENCES] = confidences_of(
-            document, given, list(map(span_of, items)), where, problems
-        )
-    return Row(document, others)
+    more: dict[str, Any] = {
+        column: confidence_of(column, values.get(column), problems)
+        for column in CONFIDENCE_TYPES.keys() & schema.names
+    }
+    more[OTHERS] = {field.name: values.get(field.name) or None for field in others_of(schema)}
+    group = values.get(columns.group) or None
+    return Row(where, sum(map(len, fields)), name, text, group, items, more)
 
 
-def _confidence(value: str | None, kind: pa.DataType, problems: Problems) -> Any:
-    """Return the confidences in a value; None if there are none that can be used."""
-    try:
-        return pa.scalar(json.loads(value), kind).as_py() if value else None
-    except (ValueError, RecursionError, pa.ArrowException, TypeError):
-        problems.count(NO_NUMBER)
-        return None
+def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport) -> bytes:
+    """Return the rows of notes."""
+    if pc.any(pc.equal(batch.column("id"), "")).as_py():
+        raise InputError("a document has an empty id; write JSONL or Parquet")
+    spans = [batch.column(name).to_pylist() for name in ("starts", "ends", "labels")]
+    values: dict[str, Iterable[Any]] = {
+        name: map(_as_text, column.to_pylist())
+        for name, column in columns_after_notes(batch).items()
+    }
+    values |= {
+        columns.id: batch.column("id").to_pylist(),
+        columns.text: batch.column("text").to_pylist(),
+        columns.label: map(_as_label, *spans),
+        columns.group: batch.column("group").to_pylist(),
+    }
+    return _lines(
+        zip(*map(values.__getitem__, in_order(batch.schema, columns)), strict=True), target
+    )
 
 
-def _items(text: str | None) -> list[Any] | None:
-    """Return the annotations of a row; None if they are not a list."""
-    if not text or text == "[]":
-        return []
-    try:
-        items = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return items if isinstance(items, list) else None
-
-
-class _LineFeeds:
-    """A target of `csv.writer` whose rows end with a line feed.
-
-    The writer quotes values with a carriage return only where rows end with one.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write(self, row: str) -> None:
-        self._file.write(readable(f"{row[:-2]}\n".encode()))
-
-
-def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
-) -> None:
-    """Write a header, then one document per row."""
-    others = list(others_of(schema))
-    with new_text_file(target) as file:
-        writer = csv.writer(cast(Any, _LineFeeds(file)), delimiter=_delimiter_of(target))
-        writer.writerow([*astuple(columns), *others])
-        for batch in batches:
-            values = [map(_as_text, batch.column(name).to_pylist()) for name in others]
-            for document, *fields in zip(documents_of(batch), *values, strict=True):
-                if not document.id:
-                    raise InputError("a document has an empty id; write JSONL or Parquet")
-                spans = [[span.start, span.end, span.label] for span in document.spans]
-                label = json.dumps(spans, ensure_ascii=False)
-                writer.writerow([document.id, document.text, label, document.group, *fields])
-            report.count_batch(batch)
+def _as_label(*parts: Sequence[Any]) -> str:
+    return json.dumps(list(zip(*parts, strict=True)), ensure_ascii=False)
 
 
 def _as_text(value: object) -> str:
     """Return a nested value as JSON, and any other value as text."""
-    value = storable(value)
+    value = json_of(value)
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    is_empty = value is None or (isinstance(value, float) and math.isnan(value))
+    return "" if is_empty else json.dumps(value, ensure_ascii=False)
+
+
+def _lines(rows: Iterable[Sequence[Any]], target: Path) -> bytes:
+    """Return rows that end with a line feed."""
+    # `csv.writer` quotes values with a carriage return only where rows end with one.
+    lines: list[bytes] = []
+    writer = csv.writer(_Lines(lines), delimiter=_delimiter_of(target))
+    writer.writerows(rows)
+    return b"".join(lines)
+
+
+class _Lines:
+    """A target of `csv.writer` that gathers rows, and ends them with a line feed."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self._lines = lines
+
+    def write(self, row: str) -> None:
+        self._lines.append(readable(f"{row[:-2]}\n".encode()))
+
+
+def write(parts: Iterable[bytes], schema: pa.Schema, target: Path, columns: Columns) -> None:
+    """Write a header, then encoded rows."""
+    with new_text_file(target) as file:
+        file.write(_lines([in_order(schema, columns)], target))
+        file.writelines(parts)

@@ -16,17 +16,22 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from corpus.errors import InputError, Problems, unreadable
-from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
-from corpus.formats.rows import WriteReport
-from corpus.formats.sources import (
-    SPAN_CONFIDENCES,
-    Columns,
-    ReadOptions,
-    Source,
-    files_of,
-    name_within,
+from corpus.formats.batches import (
+    CONFIDENCE_TYPES,
+    MOST_BYTES,
+    MOST_ROWS,
+    OTHERS,
+    SCHEMA,
+    columns_after_notes,
+    fields_after_notes,
+    in_order,
+    others_of,
+    regrouped,
+    schema_with,
 )
+from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
 from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
+from corpus.formats.targets import WriteReport
 from corpus.storage.atomic import new_file
 
 #: Bytes of a column that are read from the file at once.
@@ -48,15 +53,17 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         columns of the same name whose types cannot be unified.
     """
     files = files_of(source, "parquet")
-    others = _others_of_all(files, options.columns) if options.carry else {}
+    is_carried = options.carry != "nothing"
+    schema = _schema_of_all(files, options.columns) if is_carried else SCHEMA
+    carried = fields_after_notes(schema)
     start = options.start
     for path in files:
         with _opened(path) as file:
             rows = file.metadata.num_rows
             if start < rows:
-                unused = set(file.schema_arrow.names).difference(astuple(options.columns), others)
+                unused = set(file.schema_arrow.names).difference(astuple(options.columns), carried)
                 problems.unused |= unused
-                reader = _Reader(path, name_within(path, source.root), options.columns, others)
+                reader = _Reader(path, name_within(path, source.root), options.columns, schema)
                 yield from reader.batches(file, start, problems)
             start = max(0, start - rows)
 
@@ -79,21 +86,34 @@ def count(source: Source) -> int:
     return total
 
 
-def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType]:
-    """Return the additional columns of all files, with a type for all files."""
-    others: dict[str, pa.DataType] = {}
+def _schema_of_all(files: list[Path], columns: Columns) -> pa.Schema:
+    """Return the schema of the notes with the columns of all files, each with a type for all."""
+    others: dict[str, pa.Field[Any]] = {}
+    names: dict[str, None] = {}
+    metadata: dict[bytes, bytes] = {}
     for path in files:
         with _opened(path) as file:
             schema = file.schema_arrow
+        metadata = (schema.metadata or {}) | metadata
+        names |= dict.fromkeys(schema.names)
         for number, field in enumerate(schema, start=1):
             name = field.name
-            if name in SCHEMA.names or name in astuple(columns) or schema.names.count(name) > 1:
+            if name in astuple(columns) or schema.names.count(name) > 1:
                 continue
-            others[name] = _unified(others.get(name, field.type), field.type, number, path)
-    given = others.get(SPAN_CONFIDENCES)
-    if given is not None and not _is_list_of_floats(given):
-        del others[SPAN_CONFIDENCES]
-    return others
+            known = others.get(name, field)
+            others[name] = known.with_type(_unified(known.type, field.type, number, path))
+    for name, kind in CONFIDENCE_TYPES.items():
+        if name in others and _are_floats(others[name].type, kind):
+            others[name] = pa.field(name, kind)
+    return schema_with(list(names), list(others.values()), metadata)
+
+
+def _are_floats(given: pa.DataType, expected: pa.DataType) -> bool:
+    """Return whether confidences are numbers, or lists of numbers, as expected."""
+    if isinstance(expected, pa.ListType):
+        is_list = isinstance(given, pa.ListType | pa.LargeListType)
+        return is_list and pa.types.is_floating(given.value_type)
+    return bool(pa.types.is_floating(given))
 
 
 def _unified(left: pa.DataType, right: pa.DataType, number: int, path: Path) -> pa.DataType:
@@ -117,18 +137,17 @@ def _named(kind: pa.DataType) -> str:
 class _Reader:
     """Reads the rows of a file; `name` is its name in ids."""
 
-    def __init__(
-        self, path: Path, name: str, columns: Columns, others: dict[str, pa.DataType]
-    ) -> None:
+    def __init__(self, path: Path, name: str, columns: Columns, schema: pa.Schema) -> None:
         self._path, self._shown, self._name = path, str(path), name
-        self._columns, self._others = columns, others
+        self._columns, self._schema = columns, schema
 
     def batches(
         self, file: pq.ParquetFile, start: int, problems: Problems
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of the rows from number `start` on."""
         present = _columns_present(file.schema_arrow, self._shown, self._columns)
-        carried = [name for name in self._others if name in file.schema_arrow.names]
+        names = fields_after_notes(self._schema)
+        carried = [name for name in names if name in file.schema_arrow.names]
         row, groups = _groups_from(file.metadata, start)
         for batch in self._raw_batches(file, groups, [*present, *carried]):
             if row + len(batch) > start:
@@ -170,12 +189,33 @@ class _Reader:
         group = batch.column(columns.group) if columns.group in present else nulls
         groups, odd_groups = _names(group)
         label = batch.column(columns.label) if columns.label in present else nulls
-        others = {
-            name: batch.column(name).cast(kind) if name in present else pa.nulls(len(batch), kind)
-            for name, kind in self._others.items()
-        }
         texts = _strings(batch.column(columns.text))
-        return Part(ids, texts, groups, _flat_spans(label), others, odd_ids | odd_groups)
+        return Part(
+            ids,
+            texts,
+            groups,
+            _flat_spans(label),
+            odd_ids | odd_groups,
+            self._schema,
+            self._more(batch),
+        )
+
+    def _more(self, batch: pa.RecordBatch) -> dict[str, pa.Array[Any]]:
+        columns = {
+            name: batch.column(name).cast(field.type)
+            if name in batch.schema.names
+            else pa.nulls(len(batch), field.type)
+            for name, field in fields_after_notes(self._schema).items()
+        }
+        fields = others_of(self._schema)
+        if fields:
+            others = pa.StructArray.from_arrays(
+                [columns[field.name] for field in fields], fields=fields
+            )
+        else:
+            others = pa.nulls(len(batch), pa.struct([]))
+        columns[OTHERS] = others
+        return {name: columns[name] for name in self._schema.names[len(SCHEMA) :]}
 
 
 def _columns_present(schema: pa.Schema, file: str, columns: Columns) -> list[str]:
@@ -226,11 +266,6 @@ def _is_label(kind: pa.DataType) -> bool:
         return False
     offsets = (types["start"], types["end"])
     return all(map(pa.types.is_integer, offsets)) and _is_text(types["label"])
-
-
-def _is_list_of_floats(kind: pa.DataType) -> bool:
-    is_list = isinstance(kind, pa.ListType | pa.LargeListType)
-    return is_list and pa.types.is_floating(kind.value_type)
 
 
 def _opened(path: Path) -> pq.ParquetFile:
@@ -295,42 +330,40 @@ def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
     return FlatSpans.from_lists(column, starts, ends, _decoded(labels).cast(pa.string()))
 
 
-def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
-) -> None:
-    """Write one document per row, in row groups of bounded size."""
-    stored = _stored_schema(schema, columns)
-    with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
-        for batch in regrouped(batches):
-            writer.write_batch(_stored(batch, stored))
-            report.count_batch(batch)
-
-
-def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
-    fields = [
-        pa.field(columns.id, pa.string()),
-        pa.field(columns.text, pa.large_string()),
-        pa.field(columns.label, pa.list_(_SPAN)),
-        pa.field(columns.group, pa.string()),
-    ]
-    return pa.schema([*fields, *(pa.field(*other) for other in others_of(schema).items())])
-
-
-def _stored(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def encoded(
+    batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport
+) -> pa.RecordBatch:
+    """Return notes with the columns of a file."""
     starts, ends, labels = (batch.column(name) for name in ("starts", "ends", "labels"))
     offsets = starts.offsets.to_numpy()
     spans = pa.StructArray.from_arrays(
         [starts.flatten(), ends.flatten(), labels.flatten()], fields=list(_SPAN)
     )
-    arrays = [
-        batch.column("id").cast(pa.string()),
-        batch.column("text"),
-        pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), spans),
-        batch.column("group").cast(pa.string()),
-        *(batch.column(name) for name in others_of(batch.schema)),
-    ]
-    return pa.record_batch(arrays, schema=schema)
+    values = columns_after_notes(batch) | {
+        columns.id: batch.column("id").cast(pa.string()),
+        columns.text: batch.column("text"),
+        columns.label: pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), spans),
+        columns.group: batch.column("group").cast(pa.string()),
+    }
+    schema = _stored_schema(batch.schema, columns)
+    return pa.record_batch([values[name] for name in schema.names], schema=schema)
+
+
+def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
+    fields = fields_after_notes(schema) | {
+        columns.id: pa.field(columns.id, pa.string()),
+        columns.text: pa.field(columns.text, pa.large_string()),
+        columns.label: pa.field(columns.label, pa.list_(_SPAN)),
+        columns.group: pa.field(columns.group, pa.string()),
+    }
+    return pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
+
+
+def write(
+    parts: Iterable[pa.RecordBatch], schema: pa.Schema, target: Path, columns: Columns
+) -> None:
+    """Write one document per row, in row groups of bounded size."""
+    stored = _stored_schema(schema, columns)
+    with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
+        for batch in regrouped(parts):
+            writer.write_batch(batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -58,20 +59,36 @@ def test_convert_takes_formats_and_columns_by_name(tmp_path: Path, command: Comm
     assert documents_at(tmp_path / "x") == [Document("7", "hola", (Span(0, 4, "X"),))]
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])
 @pytest.mark.parametrize("name", ["convert", "tag"])
-def test_columns_that_are_not_kept_are_counted(
+def test_other_columns_are_kept_or_named_and_counted(
     name: str, suffix: str, finished: Path, tmp_path: Path, command: Command
 ) -> None:
     rows = [
-        {"id": str(number), "text": "Anna ve", "ward": 3, "confidence": 0.5} for number in range(7)
+        {"ward": 3, "id": str(number), "text": "Anna ve", "a name that is text": "x"}
+        for number in range(7)
     ]
     source = tmp_path / f"in.{suffix}"
     if suffix == "jsonl":
-        source.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {**rows[0], "age": 9}]))
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif suffix == "csv":
+        lines = [",".join(map(str, row)) for row in (rows[0], *(row.values() for row in rows))]
+        source.write_text("\n".join(lines))
     else:
         pq.write_table(pa.Table.from_pylist(rows), source)
     arguments = ("convert", source) if name == "convert" else ("tag", finished, source)
-    done = command(*arguments, tmp_path / "out.jsonl")
-    line = f"left out, not part of a note: {3 if suffix == 'jsonl' else 2} columns or keys"
-    assert (done.code, done.out.splitlines()[-1]) == (0, line)
+    for target in ("jsonl", "parquet", "csv"):
+        done = command(*arguments, tmp_path / f"out.{target}")
+        assert done.code == 0
+        assert "left out" not in done.out
+    expected = [(str(row["ward"]), row["a name that is text"]) for row in rows]
+    records = [json.loads(line) for line in (tmp_path / "out.jsonl").open()]
+    assert [(str(row["ward"]), row["a name that is text"]) for row in records] == expected
+    table = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [(str(row["ward"]), row["a name that is text"]) for row in table] == expected
+    with (tmp_path / "out.csv").open(newline="") as file:
+        records = list(csv.DictReader(file))
+    assert [(row["ward"], row["a name that is text"]) for row in records] == expected
+    done = command(*arguments, tmp_path / "out")
+    line = "left out, values of other columns: <19 characters> (7), ward (7)"
+    assert line in done.out.splitlines()

@@ -105,6 +105,9 @@ def test_a_hangup_that_is_ignored_ends_nothing(tmp_path: Path) -> None:
         inherited(signal.SIGHUP, signal.SIG_IGN),
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process,
     ):
+        assert process.stdin
+        process.stdin.write(b"".join(NOTE % number for number in range(20_000)))
+        process.stdin.flush()
         wait_for(lambda: list(tmp_path.glob(".notes.csv.*")))
         process.send_signal(signal.SIGHUP)
         process.communicate(NOTE % 0, timeout=60)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
+from corpus.formats import Columns, read, read_batches, write, write_batches
 from corpus.formats import batches as module
-from corpus.formats import read, read_batches, write, write_batches
 from corpus.formats.batches import SCHEMA
 from tests.corpus.formats.reading import lenient
 
@@ -36,7 +36,7 @@ def save(path: Path, **columns: Any) -> Path:
 def test_batches_of_every_format_have_one_schema(tmp_path: Path, name: str) -> None:
     write([ANNA, Document("b", "")], tmp_path / name)
     (batch,) = read_batches(tmp_path / name, problems=Problems())
-    assert batch.schema.equals(SCHEMA)
+    assert batch.select(SCHEMA.names).schema.equals(SCHEMA)
     batch.validate(full=True)
     assert batch.select(["id", "starts", "ends", "labels"]).to_pylist() == [
         {"id": "a", "starts": [0, 5], "ends": [4, 9], "labels": ["NAME", "NAME"]},
@@ -122,29 +122,95 @@ def test_other_columns_are_carried_along(tmp_path: Path) -> None:
     labels = [[item((5, 9, "B")), item((0, 4, "A")), item((0, 4, "A"))], []]
     texts = ["Anna Puig", ""]
     path = save(
-        tmp_path / "n.parquet", id=["a", "b"], text=texts, label=labels, labels=[1, 2], **others
+        tmp_path / "n.parquet", labels=[1, 2], id=["a", "b"], text=texts, label=labels, **others
     )
     problems = Problems()
     actual = list(read_batches(path, problems=problems))
-    assert problems.unused == {"labels"}  # its name is taken
+    assert not problems.unused
     write_batches(iter(actual), tmp_path / "o.parquet")
-    stored = pq.read_table(tmp_path / "o.parquet").select(list(others)).to_pydict()
-    expected = pa.table(others).to_pydict()
-    expected["span_confidences"] = [[0.9, 0.1], []]  # in order, as the annotations are
-    assert stored == expected
+    stored = pq.read_table(tmp_path / "o.parquet").drop_columns(["id", "text", "label", "group"])
+    expected = pa.table({"labels": [1, 2], **others})
+    assert stored.schema.equals(expected.schema)
+    in_order = expected.to_pydict() | {"span_confidences": [[0.9, 0.1], []]}
+    assert stored.to_pydict() == in_order  # as the annotations are
     write_batches(iter(actual), tmp_path / "o.jsonl.gz")
     (first, _) = read(tmp_path / "o.jsonl.gz", problems=(seen := Problems()))
     assert first.spans == (Span(0, 4, "A"), Span(5, 9, "B"))
-    assert seen.unused == others.keys()
+    assert seen.unused == {"labels", *others}
     report = write_batches(iter(actual), tmp_path / "o")
-    assert report.left_out == {"confidences": 2, "span confidences": 2, "other columns": 8}
+    assert report.left_out == {"confidences": 2, "span confidences": 2}
+    of_columns = {"labels": 2, "when": 1, "vector": 1, "ward": 2, "nested": 2, "raw": 2}
+    assert report.other_columns == of_columns
+
+
+def test_columns_keep_their_order_and_what_they_describe(tmp_path: Path) -> None:
+    fields = [pa.field("ward", pa.int8(), metadata={"unit": "floor"}), pa.field("id", pa.int64())]
+    schema = pa.schema(
+        [*fields, pa.field("note", pa.string()), pa.field("nhc", pa.string())], {"origin": "a"}
+    )
+    pq.write_table(pa.table([[1], [7], ["Anna"], ["x"]], schema=schema), tmp_path / "n.parquet")
+    columns = Columns(id="nhc", text="note")
+    for suffix in ("parquet", "jsonl", "csv"):
+        notes = read_batches(tmp_path / "n.parquet", columns=columns, problems=Problems())
+        write_batches(notes, tmp_path / f"o.{suffix}", columns=columns)
+    stored = pq.read_table(tmp_path / "o.parquet").schema
+    assert stored.names == ["ward", "id", "note", "nhc", "label", "group"]
+    assert (stored.field("ward"), stored.metadata[b"origin"]) == (fields[0], b"a")
+    assert stored.field("ward").metadata == {b"unit": b"floor"}
+    assert (tmp_path / "o.csv").read_text().splitlines()[1] == "1,7,Anna,x,[],"
+    record = json.loads((tmp_path / "o.jsonl").read_text())
+    assert list(record.items()) == [
+        ("ward", 1),
+        ("id", 7),
+        ("note", "Anna"),
+        ("nhc", "x"),
+        ("label", []),
+    ]
+
+
+KEYS = st.sampled_from(["date", "ward", "x", "confidence", "ñ"])
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@given(st.lists(st.dictionaries(KEYS, VALUES), min_size=1, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_the_keys_of_json_lines_are_carried(records: list[dict[str, Any]]) -> None:
+    """From lines to lines as they are; through columns with a null for a key that is missing."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = [json.dumps({"text": "Anna", **record, "id": "a"}) for record in records]
+        (folder / "n.jsonl").write_text("\n".join(lines))
+        names = {key for record in records for key in record}
+        for target, carry in (("o.jsonl", "records"), ("o.parquet", "columns")):
+            notes = read_batches(folder / "n.jsonl", problems=lenient(), carry=carry)
+            write_batches(notes, folder / target)
+        write_batches(read_batches(folder / "o.parquet", problems=lenient()), folder / "p.jsonl")
+        parts = {"id": "a", "text": "Anna", "label": []}
+        for source, missing in (("o.jsonl", {}), ("p.jsonl", dict.fromkeys(names))):
+            for line, record in zip((folder / source).open(), records, strict=True):
+                expected = {**missing, **record}
+                if type(expected.get("confidence")) not in (int, float):  # it is no confidence
+                    expected.pop("confidence", None)
+                actual = json.loads(line)
+                assert parts.items() <= actual.items()
+                assert {key: actual[key] for key in actual.keys() - parts} == expected
 
 
 def test_files_with_other_columns_are_unified(tmp_path: Path) -> None:
     save(tmp_path / "a.parquet", text=["A"], age=pa.array([1], pa.int32()))
     save(tmp_path / "b.parquet", text=["B"], age=[2**40], ward=["x"])
     table = pa.Table.from_batches(read_batches(tmp_path, problems=Problems()))
-    assert table.select(["age", "ward"]).to_pylist() == [
+    assert table["others"].to_pylist() == [
         {"age": 1, "ward": None},
         {"age": 2**40, "ward": "x"},
     ]
@@ -192,9 +258,12 @@ def test_batches_of_another_schema_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="have no column starts"):
         write_batches([batch.drop_columns(["starts"])], tmp_path / "o.jsonl")
     wider = batch.append_column("age", pa.array([7]))
+    with pytest.raises(ValueError, match="columns outside of 'others'"):
+        write_batches([wider], tmp_path / "o.jsonl")
     with pytest.raises(ValueError, match="different columns"):
-        write_batches([batch, wider], tmp_path / "o.jsonl")
-    named = batch.append_column("label", pa.array([7]))
+        write_batches([batch.drop_columns(["others"]), batch], tmp_path / "o.jsonl")
+    others = pa.array([{"label": 7}])
+    named = batch.drop_columns(["others"]).append_column("others", others)
     with pytest.raises(InputError, match="column 'label' is also the name of a part of the note"):
         write_batches([named], tmp_path / "o.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["n.parquet"]

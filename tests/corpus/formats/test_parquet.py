@@ -9,8 +9,8 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError
-from corpus.formats import Columns, batches, write
-from tests.corpus.formats.reading import documents, lenient
+from corpus.formats import Columns, batches, write, write_batches
+from tests.corpus.formats.reading import documents, lenient, with_confidences
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_row_groups_are_bounded_by_rows_and_by_bytes(
 
 def test_what_is_written(path: Path) -> None:
     anna = Document("a", "Núria", (Span(0, 5, "NAME"),), "p")
-    write([anna, Document("b", "")], path, confidences=[0.25, 1])
+    write_batches(with_confidences([anna, Document("b", "")], [0.25, 1]), path)
     assert pq.read_table(path).to_pylist() == [
         {
             "id": "a",

@@ -14,9 +14,10 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
-from corpus.formats import Columns, WriteReport, read, write
+from corpus.formats import Columns, WriteReport, read, write, write_batches
 from corpus.formats.files import open_source
 from corpus.storage import atomic as storage
+from tests.corpus.formats.reading import with_confidences
 
 TARGETS = [
     *(("out.jsonl", None), ("out.parquet", None), ("out.csv", None), ("out.jsonl.gz", None)),
@@ -65,7 +66,8 @@ def test_another_suffix_needs_a_named_format(tmp_path: Path, name: str) -> None:
 def test_the_report_counts_what_was_written_and_left_out(
     tmp_path: Path, name: str, format: str | None
 ) -> None:
-    report = write([ANNA, JOAN], tmp_path / name, format=format, confidences=[0.5, 0.25])
+    batches = with_confidences([ANNA, JOAN], [0.5, 0.25])
+    report = write_batches(batches, tmp_path / name, format=format)
     expected = {
         "brat": WriteReport(2, 2, {"groups": 1, "confidences": 2}),
         "text": WriteReport(2, 0, {"spans": 2, "groups": 1, "confidences": 2}),
@@ -212,11 +214,8 @@ def test_a_target_that_cannot_be_made_is_an_error(
 def test_confidences_have_a_column_of_their_own(tmp_path: Path) -> None:
     columns = Columns(group="confidence")
     write([ANNA], tmp_path / "a.jsonl", columns=columns)
-    with pytest.raises(InputError, match="'confidence' is reserved for confidences"):
-        write([ANNA], tmp_path / "b.jsonl", columns=columns, confidences=[1.0])
-    columns = Columns(id="span_confidences")
-    with pytest.raises(InputError, match="'span_confidences' is reserved for confidences"):
-        write([ANNA], tmp_path / "b.jsonl", columns=columns, span_confidences=[[1.0, 1.0]])
+    with pytest.raises(InputError, match="column 'confidence' is also the name of a part"):
+        write_batches(with_confidences([ANNA], [1]), tmp_path / "b.jsonl", columns=columns)
 
 
 @pytest.mark.parametrize("name", ["o.jsonl", "o.parquet", "o.ndjson.zst"])
@@ -226,7 +225,7 @@ def test_confidences_of_spans_stand_beside_them(
 ) -> None:
     path = tmp_path / name
     sure = [[0.25, 1], []]
-    report = write([ANNA, JOAN], path, confidences=confidences, span_confidences=sure)
+    report = write_batches(with_confidences([ANNA, JOAN], confidences, sure), path)
     assert report == WriteReport(2, 2)
     if name == "o.parquet":
         records = pq.read_table(path).to_pylist()
@@ -239,21 +238,12 @@ def test_confidences_of_spans_stand_beside_them(
 
 
 @every_target
-@pytest.mark.parametrize("given", [[[0.5, 0.5]], [[0.5], []], [[0.5, 0.5], [0.5]]])
+@pytest.mark.parametrize("given", [[[0.5, 0.5], [0.5]], [[0.5], []]])
 def test_there_is_a_confidence_for_each_span(
     tmp_path: Path, name: str, format: str | None, given: list[list[float]]
 ) -> None:
-    with pytest.raises((ValueError, InputError)):
-        write([ANNA, JOAN], tmp_path / name, format=format, span_confidences=given)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("format", ["brat", "text", "conll"])
-def test_a_format_without_place_for_confidences_of_spans_is_refused(
-    tmp_path: Path, format: str
-) -> None:
-    with pytest.raises(InputError, match=f"format {format} cannot store the confidence of"):
-        write([ANNA], tmp_path / "o", format=format, span_confidences=[[0.5, 0.5]])
+    with pytest.raises(InputError, match="span_confidences and annotations differ in length"):
+        write_batches(with_confidences([ANNA, JOAN], None, given), tmp_path / name, format=format)
     assert not list(tmp_path.iterdir())
 
 

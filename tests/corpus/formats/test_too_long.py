@@ -18,7 +18,7 @@ LIMIT = files_module.LONGEST_LINE
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set limits of 100 characters and bytes."""
-    for module in ("files", "records", "rows", "sources", "tabular.delimited_rows"):
+    for module in ("files", "records", "targets", "sources", "tabular.delimited_rows"):
         for name in ("LONGEST_LINE", "LONGEST_WRITTEN", "LONGEST_FILE"):
             monkeypatch.setattr(f"corpus.formats.{module}.{name}", 100, raising=False)
 

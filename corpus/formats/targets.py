@@ -1,14 +1,14 @@
-"""Documents to write, their files in a folder, and counts of the parts that were left out."""
+"""Counts of what was written and of what a format could not hold, and folders of documents."""
 
 from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from corpus.document import Document
 from corpus.errors import InputError, quoted
@@ -20,44 +20,9 @@ from corpus.storage.atomic import new_folder, open_new
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NO_OTHERS: Mapping[str, Any] = {}
-
 #: Errors of file systems for names that exist, and for names that are invalid.
 _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 _IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A document to write, with its additional columns.
-
-    Parameters
-    ----------
-    document : Document
-        The document.
-    others : mapping of str to object
-        The other columns of the source, by name, and the confidences of a tagger: `CONFIDENCE` in
-        the document, and `SPAN_CONFIDENCES` in each span.
-    """
-
-    document: Document
-    others: Mapping[str, Any] = field(default_factory=lambda: _NO_OTHERS)
-
-
-#: The documents to write.
-Rows = Iterable[Row]
-
-#: The loss of a row in a format that does not keep a part of it.
-_LEFT_OUT: dict[Kept, Callable[[Row], int]] = {
-    "spans": lambda row: len(row.document.spans),
-    "groups": lambda row: row.document.group is not None,
-    "confidences": lambda row: row.others.get(CONFIDENCE) is not None,
-    "span confidences": lambda row: len(row.others.get(SPAN_CONFIDENCES) or ()),
-    "other columns": lambda row: sum(
-        value is not None and name not in (CONFIDENCE, SPAN_CONFIDENCES)
-        for name, value in row.others.items()
-    ),
-}
 
 
 @dataclass(slots=True)
@@ -69,31 +34,44 @@ class WriteReport:
     documents, spans : int
         The numbers of documents and spans written.
     left_out : Counter of str
-        The number of ``"spans"``, ``"groups"``, ``"confidences"``, ``"span confidences"`` or values
-        of ``"other columns"`` that the format could not represent, and of ``"span boundaries inside
-        tokens"`` for formats that tag tokens. Counts of zero are omitted.
-    keeps : frozenset of str
-        The parts that the format keeps, as in `corpus.formats.table.Format`.
+        The number of ``"spans"``, ``"groups"``, ``"confidences"`` or ``"span confidences"`` that
+        the format could not represent, and of ``"span boundaries inside tokens"`` for formats that
+        tag tokens. Counts of zero are omitted.
+    other_columns : Counter of str
+        The number of values of each other column that the format could not represent.
     """
 
     documents: int = 0
     spans: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    keeps: frozenset[Kept] = field(default=EVERYTHING, compare=False, repr=False)
+    other_columns: Counter[str] = field(default_factory=Counter)
 
-    def count(self, row: Row) -> None:
-        """Count a document that was written."""
-        self.documents += 1
-        if "spans" in self.keeps:
-            self.spans += len(row.document.spans)
-        for part, loss in _LEFT_OUT.items():
-            if part not in self.keeps:
-                self.lose(part, loss(row))
+    def count(self, batch: pa.RecordBatch, keeps: frozenset[Kept] = EVERYTHING) -> None:
+        """Count documents that were written in a format that keeps these parts of them."""
+        from corpus.formats.batches import values_of_others  # noqa: PLC0415 - pyarrow is slow
 
-    def count_batch(self, batch: pa.RecordBatch) -> None:
-        """Count documents that were written in a format that keeps everything."""
+        names = batch.schema.names
+        spans = len(batch.column("starts").flatten())
+        groups = len(batch) - batch.column("group").null_count
+        losses: dict[Kept, int] = {"spans": spans, "groups": groups}
+        if CONFIDENCE in names:
+            losses["confidences"] = len(batch) - batch.column(CONFIDENCE).null_count
+        if SPAN_CONFIDENCES in names:
+            losses["span confidences"] = len(batch.column(SPAN_CONFIDENCES).flatten())
         self.documents += len(batch)
-        self.spans += len(batch.column("starts").flatten())
+        self.spans += spans if "spans" in keeps else 0
+        for part, number in losses.items():
+            if part not in keeps:
+                self.lose(part, number)
+        if "other columns" not in keeps:
+            self.other_columns += values_of_others(batch)
+
+    def add(self, other: WriteReport) -> None:
+        """Add the counts of other documents."""
+        self.documents += other.documents
+        self.spans += other.spans
+        self.left_out.update(other.left_out)
+        self.other_columns.update(other.other_columns)
 
     def lose(self, what: str, number: int) -> None:
         """Count what was omitted from documents that are counted as written."""
