@@ -58,7 +58,7 @@ class Expression:
 
     def find(
         self, text: str, codes: Codes | None = None
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Find the tokens of a text.
 
         Parameters
@@ -72,13 +72,13 @@ class Expression:
         -------
         words : ndarray of int32, shape (N,)
             The index into `types` of each token.
-        starts, ends : ndarray of int64, shape (N,)
+        starts, ends : ndarray of int32, shape (N,)
             Half-open offsets of each token.
         """
         # The matches cover all of the text. Their lengths therefore determine all offsets, and no
         # match objects are needed.
         rows = self._matches.look_up(TOKEN.findall(text))
-        begins = offsets_of(rows[:, 2])[:-1]
+        begins = offsets_of(rows[:, 2])[:-1].astype(np.int32)
         is_token = rows[:, 0] >= 0
         words, lengths, starts = rows[is_token, 0], rows[is_token, 1], begins[is_token]
         return words, starts, starts + lengths

@@ -105,8 +105,8 @@ def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
         before = len(numbers)
         expected = [numbers.setdefault(word, len(numbers)) for word in text]
         codes = np.frombuffer("".join(text).encode("utf-32-le"), np.uint32)
-        lengths = np.fromiter(map(len, text), np.int64, len(text))
-        ends = np.cumsum(lengths)
+        lengths = np.fromiter(map(len, text), np.int32, len(text))
+        ends = np.cumsum(lengths, dtype=np.int32)
         given_numbers, firsts = actual.look_up(codes, ends - lengths, ends)
         assert given_numbers.tolist() == expected
         new = range(before, len(numbers))
