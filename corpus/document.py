@@ -104,11 +104,14 @@ class Document:
         return tuple(map(self._visible, self.spans))
 
     def _visible(self, span: Span) -> Span:
+        start, end = span.start, span.end
+        edges = self.text[start] + self.text[end - 1]
+        if edges.isascii() and edges.isprintable():  # mostly, and ten times as fast
+            return span
         from corpus.tokens.characters import (  # noqa: PLC0415 - numpy is slow to import
             is_hidden,
         )
 
-        start, end = span.start, span.end
         while start < end and is_hidden(self.text[start]):
             start += 1
         while start < end and is_hidden(self.text[end - 1]):
