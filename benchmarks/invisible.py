@@ -23,6 +23,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 from meddocan_lines import DATA, lines_of, plain
@@ -391,32 +392,18 @@ def _ratio(
     """Time both ways in turn; return the ratios of their medians and minima, and the median."""
     with_it: list[float] = []
     without: list[float] = []
-    ways = [(without, _chunk_without_normalisation), (with_it, tokens._tokenize_chunk)]
+    ways = [(without, lambda *_: None), (with_it, tokens.normalise_joined)]
     for number in range(rounds):
-        for seconds, chunk in ways if number % 2 else ways[::-1]:
-            seconds.append(_seconds(texts, finder, chunk))
+        for seconds, normalise in ways if number % 2 else ways[::-1]:
+            with (
+                patch.object(tokens, "_finder", lambda _: finder()),
+                patch.object(tokens, "normalise_joined", normalise),
+            ):
+                begin = time.process_time()
+                tokens.tokenize(texts)
+                seconds.append(time.process_time() - begin)
     medians = statistics.median(with_it), statistics.median(without)
     return medians[0] / medians[1], min(with_it) / min(without), medians[0]
-
-
-def _seconds(
-    texts: Sequence[str], finder: Callable[[], Scanner | Expression], chunk: Callable[..., object]
-) -> float:
-    begin = time.process_time()
-    found = finder()
-    for each in tokens.in_chunks(texts, tokens._CHUNK):
-        chunk(each, found)
-    return time.process_time() - begin
-
-
-def _chunk_without_normalisation(texts: list[str], finder: Scanner | Expression) -> object:
-    words, starts, ends = finder.find("\n".join([*texts, ""]))
-    text_ends = np.cumsum(np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts)))
-    boundaries = np.searchsorted(starts, text_ends)
-    counts = np.diff(boundaries, prepend=0)
-    origins = np.repeat(np.concatenate([[0], text_ends[:-1]]), counts)
-    shifted = (starts - origins).astype(np.int32), (ends - origins).astype(np.int32)
-    return words, *shifted, counts.astype(np.int64)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from corpus.tags import (
     find_entities,
     tags_of_entities,
 )
-from corpus.tokens import tokenize
+from corpus.tokens import Tokens, tokenize
 from corpus.tokens.normalisation import normalise_all
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
@@ -221,7 +221,7 @@ class Batch:
         have no glyph, such as a soft hyphen in ``C/``. All others start at their offset.
         """
         starts = self.starts.copy()
-        for row, normalised in normalise_all(self.texts.to_pylist()).items():
+        for row, normalised in normalise_all(self.texts).items():
             tokens = slice(*self.document_offsets[row : row + 2].tolist())
             of_text, ends = starts[tokens], self.ends[tokens]
             first = np.searchsorted(normalised.starts, of_text)
@@ -301,6 +301,33 @@ def _stream(values: pa.DictionaryArray) -> Stream:
     return Stream(tuple(values.dictionary.to_pylist()), indices)
 
 
+def batch_of_texts(
+    texts: pa.LargeStringArray, ids: pa.LargeStringArray, groups: pa.LargeStringArray | None = None
+) -> Batch:
+    """Tokenize texts into a batch without labels.
+
+    Parameters
+    ----------
+    texts, ids : pyarrow.LargeStringArray, length D
+        The text and id of each document; none is null.
+    groups : pyarrow.LargeStringArray, length D, optional
+        The group of each document, null where it is unknown; if None, all are.
+    """
+    tokens = tokenize(texts)
+    return Batch(
+        ids=ids,
+        texts=texts,
+        groups=pa.nulls(len(texts), pa.large_string()) if groups is None else groups,
+        vocabulary=tokens.vocabulary,
+        word_ids=tokens.word_ids,
+        starts=tokens.starts,
+        ends=tokens.ends,
+        document_offsets=tokens.document_offsets,
+        tags=np.full(tokens.n_tokens, UNKNOWN, np.int16),
+        labels=(),
+    )
+
+
 def make_batch(
     documents: Iterable[Document],
     *,
@@ -323,23 +350,18 @@ def make_batch(
         touches, so that it stays covered; a span that touches no token is dropped.
     """
     documents = list(documents)
-    tokens = tokenize([document.text for document in documents])
-    batch = Batch(
-        ids=_strings([document.id for document in documents]),
-        texts=_strings([document.text for document in documents]),
-        groups=_strings([document.group for document in documents]),
-        vocabulary=tokens.vocabulary,
-        word_ids=tokens.word_ids,
-        starts=tokens.starts,
-        ends=tokens.ends,
-        document_offsets=tokens.document_offsets,
-        tags=np.full(tokens.n_tokens, UNKNOWN, np.int16),
-        labels=(),
+    batch = batch_of_texts(
+        _strings([document.text for document in documents]),
+        _strings([document.id for document in documents]),
+        _strings([document.group for document in documents]),
     )
     if not labelled:
         return batch
     annotated = {span.label for document in documents for span in document.spans}
     labels = bio_labels(annotated.union(classes))
+    tokens = Tokens(
+        batch.vocabulary, batch.word_ids, batch.starts, batch.ends, batch.document_offsets
+    )
     entities = align_spans(documents, tokens, classes_of(labels), problems or Problems())
     return batch.with_tags(tags_of_entities(entities, batch.n_tokens, labels), labels)
 

@@ -20,7 +20,7 @@ from corpus.patients import PatientSets, patient_key
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import read_columns, table_errors_of, write_table
-from corpus.tokens import Tokens, in_chunks, tokenize
+from corpus.tokens import Tokens, tokenize
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -284,4 +284,13 @@ def count_words(
 
 def in_pieces(texts: Iterable[str]) -> Iterator[list[str]]:
     """Yield texts in lists of a size that is efficient to tokenize, and bounded in memory."""
-    return in_chunks(texts, _PIECE)
+    piece: list[str] = []
+    size = 0
+    for text in texts:
+        piece.append(text)
+        size += len(text) + 1
+        if size >= _PIECE:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece

@@ -15,24 +15,22 @@ characters and no compatibility forms; the offsets of tokens refer to the text i
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from corpus.kernels.code_points import code_points
+from corpus.ragged import offsets_of
 from corpus.tokens.expression import Expression
-from corpus.tokens.normalisation import normalise_joined
+from corpus.tokens.normalisation import Texts, joined_texts, normalise_joined
 
 if TYPE_CHECKING:
     from corpus.tokens.scanner import Scanner
 
-#: The number of characters that are processed at a time; bounds the memory needed.
-_CHUNK = 1 << 19
-
-#: The number of characters from which compiled code is worth the time to load it.
+#: The number of characters, or of bytes, from which compiled code is worth the time to load it.
 _FEW = 1 << 21
 
 
@@ -64,12 +62,12 @@ class Tokens:
         return len(self.word_ids)
 
 
-def tokenize(texts: Sequence[str]) -> Tokens:
+def tokenize(texts: Texts) -> Tokens:
     """Find the tokens of texts.
 
     Parameters
     ----------
-    texts : sequence of str
+    texts : sequence of str or pyarrow.LargeStringArray
         Any number of texts, of any length.
 
     Returns
@@ -77,73 +75,45 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     Tokens
         The tokens of a text do not depend on the other texts.
     """
-    finder = _finder(sum(map(len, texts)))
-    chunks = [_tokenize_chunk(chunk, finder) for chunk in in_chunks(texts, _CHUNK)]
-    counts = [np.zeros(1, np.int64), *(chunk[3] for chunk in chunks)]
+    finder = _finder(texts.nbytes if isinstance(texts, pa.Array) else sum(map(len, texts)))
+    chunks = [_tokenize_joined(joined, ends, finder) for joined, ends in joined_texts(texts)]
     return Tokens(
         vocabulary=tuple(finder.types),
         word_ids=_concatenated([chunk[0] for chunk in chunks]),
         starts=_concatenated([chunk[1] for chunk in chunks]),
         ends=_concatenated([chunk[2] for chunk in chunks]),
-        document_offsets=np.cumsum(np.concatenate(counts), dtype=np.int64),
+        document_offsets=offsets_of(_concatenated([chunk[3] for chunk in chunks])),
     )
 
 
-def _finder(characters: int) -> Expression | Scanner:
+def _finder(size: int) -> Expression | Scanner:
     """Select the faster of two implementations with equal results."""
-    if characters < _FEW and "corpus.tokens.scanner" not in sys.modules:
+    if size < _FEW and "corpus.tokens.scanner" not in sys.modules:
         return Expression()
     from corpus.tokens.scanner import Scanner  # noqa: PLC0415 - numba is slow to import
 
     return Scanner()
 
 
-def in_chunks(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Yield texts in lists, each complete once it has at least `characters` characters."""
-    chunk: list[str] = []
-    size = 0
-    for text in texts:
-        chunk.append(text)
-        size += len(text) + 1
-        if size >= characters:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+_Int32s = npt.NDArray[np.int32]
 
 
-_Chunk = tuple[
-    npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int64]
-]
-
-
-def _tokenize_chunk(texts: list[str], finder: Expression | Scanner) -> _Chunk:
+def _tokenize_joined(
+    text: str, text_ends: npt.NDArray[np.int64], finder: Expression | Scanner
+) -> tuple[_Int32s, _Int32s, _Int32s, _Int32s]:
     """Return the words, starts and ends of the tokens, and the number of tokens of each text."""
-    joined, text_ends = _joined(texts)
-    codes = code_points(joined)
-    changed = normalise_joined(codes, text_ends, texts)
-    if changed:
-        texts = [changed[row].text if row in changed else text for row, text in enumerate(texts)]
-        joined, text_ends = _joined(texts)
-        codes = code_points(joined)
-    words, starts, ends = finder.find(joined, codes)
-    boundaries = np.searchsorted(starts, text_ends)
-    counts = np.diff(boundaries, prepend=0)
-    origins = np.repeat(np.concatenate([[0], text_ends[:-1]]), counts)
-    starts, ends = (starts - origins).astype(np.int32), (ends - origins).astype(np.int32)
-    for row, normalised in changed.items():
-        here = slice(boundaries[row] - counts[row], boundaries[row])
-        starts[here] = normalised.starts[starts[here]]
-        ends[here] = normalised.ends[ends[here] - 1]
-    return words, starts, ends, counts.astype(np.int64)
+    codes = code_points(text)
+    form = normalise_joined(text, codes, text_ends)
+    if form:
+        text, codes = form.text, code_points(form.text)
+    words, starts, ends = finder.find(text, codes)
+    if form:
+        starts, ends = form.starts[starts], form.ends[ends - 1]
+    text_ends = text_ends.astype(np.int32)  # which is looked up among its like
+    counts = np.diff(np.searchsorted(starts, text_ends), prepend=0)
+    origins = np.repeat(np.concatenate([np.zeros(1, np.int32), text_ends[:-1]]), counts)
+    return words, starts - origins, ends - origins, counts.astype(np.int32)
 
 
-def _joined(texts: Sequence[str]) -> tuple[str, npt.NDArray[np.int64]]:
-    """Join texts with a line end after each; return where each of them ends."""
-    # A line end is a gap: no token reaches from one text into the next.
-    lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
-    return "\n".join([*texts, ""]), np.cumsum(lengths)
-
-
-def _concatenated(arrays: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+def _concatenated(arrays: list[_Int32s]) -> _Int32s:
     return np.concatenate([np.zeros(0, np.int32), *arrays])

@@ -26,11 +26,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from corpus.kernels.code_points import CharacterTable, Codes, code_points
+from corpus.kernels.code_points import CharacterTable, Codes, code_points, text_of
+from corpus.ragged import offsets_of, ranges_of
 from corpus.tokens.characters import (
     LINE_ENDS,
     MARKS,
@@ -47,15 +52,21 @@ from corpus.tokens.expression import CAPITAL, LETTER, LOWER
 _Places = npt.NDArray[np.int64]
 _Cell = tuple[str, int, int]  # what is read from one place, and the half-open offsets of the place
 
-_KEPT, _SUSPECT, _LINE_END = 1, 2, 3
+Texts: TypeAlias = Sequence[str] | pa.LargeStringArray
+
+#: The number of characters that are processed at a time; bounds the memory needed.
+CHUNK = 1 << 19
+
+_SUSPECT, _LINE_END, _WHITE, _LAST = 1, 2, 4, 8  # kinds of characters, less than a printable one
+_ORDER_MARK = 0xFEFF
+_AS_HYPHEN = str.maketrans(dict.fromkeys(LINE_ENDS, "-"))
 _PRINTABLE = range(0x20, 0x7F)  # of ASCII
 
 _HALF_GEMINATES = {"ŀ": "l·", "Ŀ": "L·"}  # before another l
 
 # No word is broken at white space after a sign of ASCII other than a hyphen, or after a letter or a
 # digit that is displayed: there a run ends.
-_SPACE = f" \t{LINE_ENDS}"
-_RUN = re.compile(rf"(?:[^{_SPACE}]|(?<![!-,.-~])(?<![^\W\u115f\u1160\u3164\uffa0])[{_SPACE}])+")
+_LAST_OF_RUN = re.compile(r"[!-,.-~]|[^\W\u115f\u1160\u3164\uffa0]")
 _SHOWN_HYPHEN = re.compile(f"[{SOFT_HYPHENS}][{LINE_ENDS}]")
 # A word is broken after a lower-case letter or an initial.
 _BREAK = (
@@ -82,17 +93,13 @@ class Normalised:
     ----------
     text : str
         The normalised form.
-    starts, ends : ndarray of int64, shape (len(text),)
+    starts, ends : ndarray of int32, shape (len(text),)
         The half-open offsets in the source of what each character was read from.
-    unusual : frozenset of str
-        The characters that were not read as themselves, among them ``-`` if a broken word was
-        joined.
     """
 
     text: str
-    starts: _Places
-    ends: _Places
-    unusual: frozenset[str]
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
 
     def in_source(self, start: int, end: int) -> tuple[int, int]:
         """Return the offsets in the source of a range of at least one character."""
@@ -125,12 +132,12 @@ def normalised_text(text: str) -> str:
     return text if normalised is None else normalised.text
 
 
-def normalise_all(texts: Sequence[str]) -> dict[int, Normalised]:
+def normalise_all(texts: Texts) -> dict[int, Normalised]:
     """Normalise texts; return the forms of those that have something to normalise.
 
     Parameters
     ----------
-    texts : sequence of str
+    texts : sequence of str or pyarrow.LargeStringArray
         Any texts.
 
     Returns
@@ -138,98 +145,125 @@ def normalise_all(texts: Sequence[str]) -> dict[int, Normalised]:
     dict of int to Normalised
         By index into the texts, in increasing order.
     """
-    lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
-    return normalise_joined(code_points("\n".join([*texts, ""])), np.cumsum(lengths), texts)
-
-
-def normalise_joined(codes: Codes, ends: _Places, texts: Sequence[str]) -> dict[int, Normalised]:
-    """Do what `normalise_all` does, for texts that are joined already.
-
-    Parameters
-    ----------
-    codes : ndarray of uint32
-        The code points of the texts, each with a line end after it.
-    ends : ndarray of int64
-        Where each text with its line end ends.
-    texts : sequence of str
-        The texts.
-    """
-    places = suspects(codes)
-    rows, firsts = np.unique(np.searchsorted(ends, places, side="right"), return_index=True)
     changed = {}
-    for row, of_text in zip(rows.tolist(), np.split(places, firsts[1:]), strict=bool(len(places))):
-        begin = int(ends[row - 1]) if row else 0
-        if normalised := _normalised(texts[row], of_text - begin):
-            changed[row] = normalised
+    before = 0
+    for joined, ends in joined_texts(texts):
+        if form := normalise_joined(joined, code_points(joined), ends):
+            places, offsets = np.searchsorted(form.starts, ends).tolist(), ends.tolist()
+            bounds = zip(pairwise([0, *places]), pairwise([0, *offsets]), strict=True)
+            for row, ((first, last), (begin, end)) in enumerate(bounds, before):
+                here, origin = slice(first, last - 1), np.int32(begin)
+                if form.text[here] != joined[begin : end - 1]:
+                    starts, stops = form.starts[here] - origin, form.ends[here] - origin
+                    changed[row] = Normalised(form.text[here], starts, stops)
+        before += len(ends)
     return changed
 
 
-def suspects(codes: Codes) -> _Places:
-    """Return the places of the characters that may have to be normalised, in order."""
+def joined_texts(texts: Texts) -> Iterator[tuple[str, _Places]]:
+    """Join texts in order, each with a line end after it; yield where each of them ends, too.
+
+    A line end is a gap: no token reaches from one text into the next.
+
+    Parameters
+    ----------
+    texts : sequence of str or pyarrow.LargeStringArray
+        Any texts. A few at a time are joined, which bounds the memory needed.
+    """
+    arrow = isinstance(texts, pa.Array)
+    lengths = pc.utf8_length(texts) if arrow else np.fromiter(map(len, texts), np.int64, len(texts))
+    offsets = offsets_of(np.asarray(lengths) + 1)
+    begin = 0
+    while begin < len(texts):
+        stop = max(int(np.searchsorted(offsets, offsets[begin] + CHUNK)), begin + 1)
+        chunk = texts[begin:stop]
+        if arrow:
+            rows = pa.LargeListArray.from_arrays([0, len(chunk)], chunk)
+            chunk = [pc.binary_join(rows, pa.scalar("\n", pa.large_string()))[0].as_py()]
+        yield "\n".join([*chunk, ""]), offsets[begin + 1 : stop + 1] - offsets[begin]
+        begin = stop
+
+
+def normalise_joined(text: str, codes: Codes, text_ends: _Places) -> Normalised | None:
+    """Do what `normalise` does, for texts that are joined: their code points, and their ends."""
     # One comparison finds what is not printable ASCII: smaller numbers wrap around.
     rare = np.flatnonzero(codes - np.uint32(_PRINTABLE[0]) >= len(_PRINTABLE))
-    kinds = _suspicion()(codes[rare])
-    ends = rare[kinds == _LINE_END]
-    broken = ends[codes[ends - 1] == ord("-")]
-    suspicious: _Places = rare[kinds == _SUSPECT]
-    return np.union1d(suspicious, broken) if len(broken) else suspicious
+    kinds = _kinds()(codes[rare])
+    replaced = kinds >= _PRINTABLE[0]
+    if replaced.any():
+        codes = codes.copy()
+        codes[rare[replaced]] = kinds[replaced]
+        kinds[replaced] = 0
+        text = text_of(codes)
+    line_ends = rare[kinds & _LINE_END != 0]
+    broken = line_ends[codes[line_ends - 1] == ord("-")]
+    places = np.union1d(rare[kinds & _SUSPECT != 0], broken)
+    if not len(places) and not replaced.any():
+        return None
+    form = _with_runs(text, *_runs(codes, text_ends, places))
+    return form if replaced.any() or form.text != text else None
+
+
+def _with_runs(text: str, begins: _Places, finishes: _Places) -> Normalised:
+    """Normalise the runs of characters between places."""
+    runs, parts, after = [], [], 0
+    for begin, end in zip(begins.tolist(), finishes.tolist(), strict=True):
+        runs.append(_normalised_run(text[begin:end]))
+        parts += [text[after:begin], runs[-1].text]
+        after = end
+    plain = "".join([*parts, text[after:]])
+    lengths = np.array([len(run.text) for run in runs], np.int64)
+    grown = offsets_of(lengths - (finishes - begins)).astype(np.int32)
+    moved = begins + grown[:-1]
+    starts = np.arange(len(plain), dtype=np.int32)
+    starts -= np.repeat(grown, np.diff(moved, prepend=0, append=len(plain)))
+    ends = starts + np.int32(1)
+    if runs:
+        inside, origins = ranges_of(moved, lengths), np.repeat(begins, lengths)
+        starts[inside] = origins + np.concatenate([run.starts for run in runs])
+        ends[inside] = origins + np.concatenate([run.ends for run in runs])
+    return Normalised(plain, starts, ends)
 
 
 @functools.cache
-def _suspicion() -> CharacterTable:
-    return CharacterTable(
-        lambda c: _LINE_END if c in LINE_ENDS else _SUSPECT if may_change(c) else _KEPT, np.uint8
-    )
+def _kinds() -> CharacterTable:
+    """Return a table of the kinds of characters, or what they are read as beside any others."""
+
+    def kind(character: str) -> int:
+        plain = reading(character)
+        if len(plain) == 1 and plain != character:
+            return ord(plain)
+        kinds = (may_change(character), character in LINE_ENDS, character in " \t" + LINE_ENDS)
+        last = _LAST_OF_RUN.match(character) is not None
+        return sum(is_kind << bit for bit, is_kind in enumerate((*kinds, last, True)))
+
+    return CharacterTable(kind, np.uint32)
 
 
-def _normalised(text: str, places: _Places) -> Normalised | None:
-    """Normalise the runs of characters around the suspects of a text."""
-    parts: list[str] = []
-    starts: list[_Places] = []
-    ends: list[_Places] = []
-    unusual: set[str] = set()
-    after = 0
-    for begin, end in _runs(text, places.tolist()):
-        run = _normalised_run(text[begin:end])
-        if run is not None:
-            parts += [text[after:begin], run.text]
-            between = np.arange(after, begin)
-            starts += [between, begin + run.starts]
-            ends += [between + 1, begin + run.ends]
-            unusual |= run.unusual
-            after = end
-    if not parts:
-        return None
-    rest = np.arange(after, len(text))
-    return Normalised(
-        "".join([*parts, text[after:]]),
-        np.concatenate([*starts, rest]),
-        np.concatenate([*ends, rest + 1]),
-        frozenset(unusual),
-    )
-
-
-def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the half-open offsets of the runs that contain places."""
-    end = 0
-    for place in places:
-        # The line end after a text is none of its characters.
-        if place >= end and (run := _RUN.match(text, place)):
-            begin = place
-            while begin > end and _RUN.match(text, begin - 1, begin):
-                begin -= 1
-            end = run.end()
-            yield begin, end
+def _runs(codes: Codes, text_ends: _Places, places: _Places) -> tuple[_Places, _Places]:
+    """Return the half-open offsets of the runs that contain places."""
+    if not len(places):
+        return places, places
+    # Nothing is looked up in texts without one of the places.
+    rows = np.unique(np.searchsorted(text_ends, places, side="right"))
+    lengths = np.diff(text_ends, prepend=0)[rows]
+    nearby = ranges_of(text_ends[rows] - lengths, lengths)
+    kinds = _kinds()(codes[nearby])
+    is_break = np.zeros(len(nearby), bool)
+    is_break[1:] = (kinds[1:] & _WHITE != 0) & (kinds[:-1] & _LAST != 0)
+    is_break[np.cumsum(lengths) - 1] = True
+    breaks = nearby[is_break]
+    begins = np.append(nearby[0], nearby[1:][is_break[:-1]])
+    runs = np.unique(np.searchsorted(breaks, places))
+    return begins[runs], breaks[runs]
 
 
 @functools.lru_cache(maxsize=1 << 15)  # words repeat
-def _normalised_run(text: str) -> Normalised | None:
-    """Normalise a run of characters; return None if it stays unchanged."""
+def _normalised_run(text: str) -> Normalised:
+    """Normalise a run of characters."""
     hyphens = {match.start() for match in _SHOWN_HYPHEN.finditer(text)}
     places = [place for place, one in enumerate(text) if place in hyphens or not is_hidden(one)]
-    # Single replacements come before replacements that depend on neighbours.
-    plain_or_same = [(reading(text[place]), text[place]) for place in places]
-    visible = "".join([plain if len(plain) == 1 else same for plain, same in plain_or_same])
+    visible = "".join([text[place] for place in places])
     visible = _RAISED.sub(lambda match: match.group().translate(RAISED), visible)
     cells: list[_Cell] = []
     for place, character in zip(places, visible, strict=True):
@@ -243,7 +277,6 @@ def _normalised_run(text: str) -> Normalised | None:
     ends = "".join([cell[-1] for cell, _, _ in cells])
     broken = [place for match in _BROKEN.finditer(ends) for place in range(*match.span())]
     left_out = {place for place in broken if not ends[place].isalnum()}
-    unusual = {one for one in text if may_change(one)} | ({"-"} if left_out else set())
     left_out |= {place for place, (cell, _, _) in enumerate(cells) if cell in SOFT_HYPHENS}
     cells = [cell for place, cell in enumerate(cells) if place not in left_out]
     for number in reversed(range(len(cells) - 1)):
@@ -251,13 +284,9 @@ def _normalised_run(text: str) -> Normalised | None:
         if cell in _HALF_GEMINATES and cells[number + 1][0][0] in "lL":
             cells[number] = (_HALF_GEMINATES[cell], start, end)
     plain = "".join([cell for cell, _, _ in cells])
-    if plain == text:
-        return None
     lengths = [len(cell) for cell, _, _ in cells]
-    begins, finishes = (np.array([cell[side] for cell in cells], np.int64) for side in (1, 2))
-    return Normalised(
-        plain, np.repeat(begins, lengths), np.repeat(finishes, lengths), frozenset(unusual)
-    )
+    begins, finishes = (np.array([cell[side] for cell in cells], np.int32) for side in (1, 2))
+    return Normalised(plain, np.repeat(begins, lengths), np.repeat(finishes, lengths))
 
 
 @dataclass(slots=True)
@@ -278,12 +307,23 @@ class UnusualCharacters:
     kinds: Counter[str] = field(default_factory=Counter)
     hidden: set[str] = field(default_factory=set)
 
-    def add(self, texts: Sequence[str]) -> None:
+    def add(self, texts: Texts) -> None:
         """Count the texts of notes; a byte-order mark at the beginning of a text is usual."""
         self.notes += len(texts)
-        for normalised in normalise_all([text.removeprefix("\ufeff") for text in texts]).values():
-            self.kinds.update({kind_of(character) for character in normalised.unusual})
-            self.hidden.update(filter(is_hidden, normalised.unusual))
+        for joined, ends in joined_texts(texts):
+            codes = code_points(joined)
+            if form := normalise_joined(joined, codes, ends):
+                same = codes[form.starts] == code_points(form.text)
+                same &= form.ends - form.starts == 1
+                others = np.delete(np.arange(len(codes)), form.starts[same])
+                others = others[(codes[others] != _ORDER_MARK) | ~np.isin(others, [0, *ends])]
+                rows = np.searchsorted(ends, others, side="right").tolist()
+                # Of a broken word, the hyphen is unusual.
+                characters = "".join(map(chr, codes[others].tolist())).translate(_AS_HYPHEN)
+                places = set(zip(rows, characters, strict=True))
+                unusual = [(row, one) for row, one in places if one == "-" or may_change(one)]
+                self.kinds.update(kind for _, kind in {(row, kind_of(one)) for row, one in unusual})
+                self.hidden.update(one for _, one in unusual if is_hidden(one))
 
     def update(self, other: UnusualCharacters) -> None:
         """Add the counts of other notes."""

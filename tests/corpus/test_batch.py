@@ -15,6 +15,7 @@ from corpus.batch import (
     Batch,
     Stream,
     are_among,
+    batch_of_texts,
     concatenate,
     concatenate_streams,
     distinct,
@@ -107,6 +108,17 @@ def test_holds_its_documents(corpus: list[Document]) -> None:
     assert_holds(bare, unlabelled(corpus))
     assert bare.labels == ()
     assert (bare.tags == UNKNOWN).all()
+
+
+@given(corpora)
+@thorough
+def test_texts_in_a_part_of_a_column_are_tokenized_as_those_of_documents(
+    corpus: list[Document],
+) -> None:
+    expected = make_batch(corpus, labelled=False)
+    column = pa.concat_arrays([pa.array(["Ana\xad Pu"], pa.large_string()), expected.texts])
+    assert_holds(batch_of_texts(column[1:], expected.ids, expected.groups), unlabelled(corpus))
+    assert batch_of_texts(column[1:], expected.ids).groups.null_count == len(corpus)
 
 
 @given(corpora, st.data())

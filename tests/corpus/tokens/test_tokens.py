@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus import tokens
-from corpus.tokens import Tokens, tokenize
+from corpus.tokens import Tokens, normalisation, tokenize
 from corpus.tokens.characters import is_hidden
 from corpus.tokens.expression import Expression
 from corpus.tokens.normalisation import normalise, normalised_text
@@ -140,7 +140,7 @@ def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
     alone = [tokenize([text]) for text in corpus]
     with pytest.MonkeyPatch.context() as patch:
         together = [tokenize(corpus)]
-        patch.setattr(tokens, "_CHUNK", chunk)
+        patch.setattr(normalisation, "CHUNK", chunk)
         together.append(tokenize(corpus))
     for tokenized in together:
         for number, own in enumerate(alone):
