@@ -1,0 +1,153 @@
+"""Speed and memory of `bootstrap tag` from file to file, beside the engine and other taggers.
+
+The notes are lines of MEDDOCAN's training split, sampled with replacement, in which one word in
+twenty is replaced by an unknown one, with a date and a ward as other columns. A command is measured
+as a whole: starting, loading the model, reading, tagging and writing. Everything but the last
+command runs on one core.
+
+    python benchmarks/files.py                     # 300,000 lines, 42 and 5 labels
+    python benchmarks/files.py --notes 1000000
+    python benchmarks/files.py profile             # where the time of one process is spent
+    python benchmarks/files.py jobs                # one and two processes
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import os
+import pstats
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from crf import CLASSES, TaggingComparison
+
+from bootstrap.cli.main import main as bootstrap
+from corpus.document import Document
+from corpus.formats import write_batches
+from corpus.formats.batches import batches_of, schema_with
+from taggers.threads import one_thread
+
+_DISTINCT = 50_000  # notes that are sampled; further ones repeat them
+
+
+def rows_of(notes: Sequence[Document], number: int) -> list[pa.RecordBatch]:
+    """Return a number of notes as record batches with two other columns."""
+    names = ["id", "text", "date", "ward"]
+    others = [pa.field("date", pa.string()), pa.field("ward", pa.int32())]
+    schema = schema_with(names, others)
+    batches = []
+    for start in range(0, number, len(notes)):
+        for batch in batches_of(notes[: number - start]):
+            values = [pa.array(["2024-05-01"] * len(batch)), pa.array([3] * len(batch), pa.int32())]
+            rest = pa.StructArray.from_arrays(values, fields=others)
+            batches.append(pa.record_batch([*batch.columns, rest], schema=schema))
+    return batches
+
+
+def run(command: Sequence[str]) -> tuple[float, float, float]:
+    """Run a command; return its seconds of processor time, those that passed, and its peak MiB."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-m", *command], check=True, stdout=subprocess.DEVNULL)
+    passed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, passed, after.ru_maxrss / 1024
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of a function."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def compare(folder: Path, notes: int) -> None:
+    """Print tokens per second of the engine, of the command by format, and of other taggers."""
+    print(f"{'labels':>6} {'what':<22} {'tokens/s':>10} {'MiB':>6}", flush=True)
+    for labels, classes in CLASSES.items():
+        model = folder / f"model-{labels}"
+        comparison = TaggingComparison(classes, _DISTINCT, model)
+        files = [folder / f"{labels}.{suffix}" for suffix in ("parquet", "jsonl", "csv")]
+        for file in files:
+            write_batches(rows_of(comparison.notes, notes), file)
+        batch, texts = comparison.batch, [note.text for note in comparison.notes]
+        tokens = batch.n_tokens / len(texts) * notes
+
+        def show(what: str, rate: float, memory: float = 0, labels: int = labels) -> None:
+            print(f"{labels:6} {what:<22} {rate:10,.0f} {memory or '':6.0f}", flush=True)
+
+        show(
+            "engine, ready batches", batch.n_tokens / seconds(lambda: comparison.fresh().tag(batch))
+        )
+        for file in files:
+            out = folder / f"out{file.suffix}"
+            command = ["bootstrap", "tag", str(model), str(file), str(out), "--jobs", "1"]
+            used, _, memory = run(command)
+            show(f"{file.suffix[1:]} to {file.suffix[1:]}", tokens / used, memory)
+            out.unlink()
+        few = comparison.few
+        show("python-crfsuite", few.n_tokens / seconds(lambda: comparison.tag_by_crfsuite(few)))
+        spacy_seconds = seconds_of_spacy(texts[:2000], labels)
+        if spacy_seconds:
+            show("spaCy", few.n_tokens / spacy_seconds)
+
+
+def seconds_of_spacy(texts: Sequence[str], labels: int) -> float | None:
+    """Return the processor time of a spaCy pipeline with an entity recogniser; None without it."""
+    try:
+        import spacy  # noqa: PLC0415 - may be absent
+    except ImportError:
+        print("spaCy is not installed", file=sys.stderr)
+        return None
+    nlp = spacy.blank("es")
+    recogniser = nlp.add_pipe("ner")
+    for number in range(labels // 2):
+        recogniser.add_label(f"CLASS{number}")
+    nlp.initialize()
+    list(nlp.pipe(texts[:100]))
+    return seconds(lambda: list(nlp.pipe(texts)))
+
+
+def profile(folder: Path, notes: int) -> None:
+    """Print the functions in which one process spends its time."""
+    comparison = TaggingComparison(CLASSES[5], _DISTINCT, folder / "model")
+    write_batches(rows_of(comparison.notes, notes), folder / "n.parquet")
+    names = [str(folder / name) for name in ("model", "n.parquet", "out.parquet")]
+    profiler = cProfile.Profile()
+    profiler.runcall(bootstrap, ["tag", *names, "--jobs", "1"])
+    pstats.Stats(profiler).sort_stats("tottime").print_stats(25)
+
+
+def jobs(folder: Path, notes: int) -> None:
+    """Print the seconds of one and of two processes, and check that their results are equal."""
+    comparison = TaggingComparison(CLASSES[5], _DISTINCT, folder / "model")
+    write_batches(rows_of(comparison.notes, notes), folder / "n.parquet")
+    for number in (1, 2):
+        out = folder / f"{number}.parquet"
+        command = ["bootstrap", "tag", str(folder / "model"), str(folder / "n.parquet"), str(out)]
+        used, passed, memory = run([*command, "--jobs", str(number)])
+        print(f"{number} processes: {passed:.1f} s, processor time {used:.1f} s, {memory:.0f} MiB")
+    contents = [(folder / f"{number}.parquet").read_bytes() for number in (1, 2)]
+    print("equal" if contents[0] == contents[1] else "DIFFERENT")
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    work = {"compare": compare, "profile": profile, "jobs": jobs}
+    parser.add_argument("work", nargs="?", choices=work, default="compare")
+    parser.add_argument("--notes", type=int, default=300_000)
+    options = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as folder, one_thread():
+        work[options.work](Path(folder), options.notes)
+
+
+if __name__ == "__main__":
+    main()
