@@ -22,13 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from crf import CLASSES, TaggingComparison
 
 from bootstrap.cli.main import main as bootstrap
+from corpus.batch import batch_of_texts
 from corpus.document import Document
 from corpus.formats import write_batches
 from corpus.formats.batches import batches_of, schema_with
@@ -70,41 +72,39 @@ def seconds(work: Callable[[], object]) -> float:
 def compare(folder: Path, notes: int) -> None:
     """Print tokens per second of the engine, of the command by format, and of other taggers."""
     print(f"{'labels':>6} {'what':<22} {'tokens/s':>10} {'MiB':>6}", flush=True)
-    for labels, classes in CLASSES.items():
-        model = folder / f"model-{labels}"
-        comparison = TaggingComparison(classes, _DISTINCT, model)
-        files = [folder / f"{labels}.{suffix}" for suffix in ("parquet", "jsonl", "csv")]
-        for file in files:
-            write_batches(rows_of(comparison.notes, notes), file)
-        batch, texts = comparison.batch, [note.text for note in comparison.notes]
-        tokens = batch.n_tokens / len(texts) * notes
-
-        def show(what: str, rate: float, memory: float = 0, labels: int = labels) -> None:
-            print(f"{labels:6} {what:<22} {rate:10,.0f} {memory or '':6.0f}", flush=True)
-
-        show(
-            "engine, ready batches", batch.n_tokens / seconds(lambda: comparison.fresh().tag(batch))
-        )
-        for file in files:
-            out = folder / f"out{file.suffix}"
-            command = ["bootstrap", "tag", str(model), str(file), str(out), "--jobs", "1"]
-            used, _, memory = run(command)
-            show(f"{file.suffix[1:]} to {file.suffix[1:]}", tokens / used, memory)
-            out.unlink()
-        few = comparison.few
-        show("python-crfsuite", few.n_tokens / seconds(lambda: comparison.tag_by_crfsuite(few)))
-        spacy_seconds = seconds_of_spacy(texts[:2000], labels)
-        if spacy_seconds:
-            show("spaCy", few.n_tokens / spacy_seconds)
+    for labels in CLASSES:
+        for what, rate, memory in rates(folder, notes, labels):
+            print(f"{labels:6} {what:<22} {rate:10,.0f} {memory:6.0f}", flush=True)
 
 
-def seconds_of_spacy(texts: Sequence[str], labels: int) -> float | None:
-    """Return the processor time of a spaCy pipeline with an entity recogniser; None without it."""
+def rates(folder: Path, notes: int, labels: int) -> Iterator[tuple[str, float, float]]:
+    """Yield what was measured, its tokens per second, and its peak MiB."""
+    model = folder / f"model-{labels}"
+    comparison = TaggingComparison(CLASSES[labels], _DISTINCT, model)
+    batch, few = comparison.batch, comparison.few
+    tagging = seconds(lambda: comparison.fresh().tag(batch))
+    yield "engine, ready batches", batch.n_tokens / tagging, np.nan
+    texts = pa.array([note.text for note in comparison.notes], pa.large_string())
+    tagging += seconds(lambda: batch_of_texts(texts, batch.ids))
+    yield "engine, texts", batch.n_tokens / tagging, np.nan
+    for suffix in ("parquet", "jsonl", "csv"):
+        file, out = folder / f"{labels}.{suffix}", folder / f"out.{suffix}"
+        write_batches(rows_of(comparison.notes, notes), file)
+        used, _, memory = run(["bootstrap", "tag", *map(str, (model, file, out)), "--jobs", "1"])
+        yield f"{suffix} to {suffix}", batch.n_tokens / len(batch) * notes / used, memory
+        out.unlink()
+    crfsuite = seconds(lambda: comparison.tag_by_crfsuite(few))
+    yield "python-crfsuite", few.n_tokens / crfsuite, np.nan
+    spacy = seconds_of_spacy(few.texts.to_pylist(), labels)
+    yield "spaCy", few.n_tokens / spacy, np.nan
+
+
+def seconds_of_spacy(texts: Sequence[str], labels: int) -> float:
+    """Return the processor time of a spaCy entity recogniser; NaN without spaCy."""
     try:
         import spacy  # noqa: PLC0415 - may be absent
     except ImportError:
-        print("spaCy is not installed", file=sys.stderr)
-        return None
+        return np.nan
     nlp = spacy.blank("es")
     recogniser = nlp.add_pipe("ner")
     for number in range(labels // 2):

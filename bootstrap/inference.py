@@ -17,7 +17,7 @@ import pyarrow as pa
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, batch_of_texts
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
 from corpus.formats.batches import (
@@ -40,7 +40,9 @@ from taggers.name_propagation import propagate_names
 
 Result = TypeVar("Result")
 
-_CHUNK = 2500  # units that are tagged at a time; smaller chunks would look up more words repeatedly
+#: The rows and approximate bytes of notes that are tagged at a time, and their units. Smaller parts
+#: would look up more words repeatedly.
+_ROWS, _BYTES, _UNITS = 16_384, 1 << 23, 16_384
 
 
 def find_model(path: Path) -> Path:
@@ -181,7 +183,8 @@ def tag_batch(
         The number of tokens.
     """
     units = split_batch(unlabelled(notes), options.unit, Problems())
-    batch = make_batch(documents_of(units.batch), labelled=False)
+    ids, texts, groups = units.batch.columns[:3]
+    batch = batch_of_texts(texts, ids, groups)
     tagging = _tag_in_chunks(tagger, batch, options)
     if options.propagate:
         numbers = _note_numbers(notes)[units.owners]
@@ -203,8 +206,8 @@ def tag_batch(
 def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging:
     """Tag a batch, a bounded number of units at a time."""
     detail: Detail = "entity" if options.propagate else options.detail
-    starts = range(0, max(len(batch), 1), _CHUNK)
-    chunks = [batch] if len(starts) == 1 else (batch.slice(s, s + _CHUNK) for s in starts)
+    starts = range(0, max(len(batch), 1), _UNITS)
+    chunks = [batch] if len(starts) == 1 else (batch.slice(s, s + _UNITS) for s in starts)
     return joined([tagger.tag(chunk, measure=options.measure, detail=detail) for chunk in chunks])
 
 
@@ -233,7 +236,7 @@ def tagged_batches(
     work : callable
         The function, such as `tag_batch` with its options; it has to pickle.
     """
-    parts = regrouped(batches)
+    parts = regrouped(batches, _ROWS, _BYTES)
     if isinstance(tagger, ParallelTagger):
         return tagger.apply(work, parts)
     return map(partial(work, tagger), parts)

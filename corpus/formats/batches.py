@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -291,20 +292,40 @@ def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return batch.select(schema.names).cast(schema)
 
 
-def regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches of bounded size, with small batches concatenated."""
+def regrouped(
+    batches: Iterable[pa.RecordBatch],
+    rows: int | None = None,
+    size: int | None = None,
+    text: str = "text",
+) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in other batches, which do not depend on how many the given ones have.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        Batches of one schema.
+    rows, size : int, optional
+        The limits of a batch: its rows, and the bytes of its texts, which its last row may exceed.
+    text : str
+        The name of the column of texts.
+    """
+    rows, size = rows or MOST_ROWS, size or MOST_BYTES
     waiting: list[pa.RecordBatch] = []
+    n_rows = n_bytes = 0
     for whole in batches:
-        for start in range(0, len(whole), MOST_ROWS):
-            part = whole.slice(start, MOST_ROWS)
-            if sum(map(len, waiting)) + len(part) > MOST_ROWS:
+        ends = np.cumsum(pc.binary_length(whole.column(text)).to_numpy())
+        start = 0
+        while start < len(whole):
+            before = int(ends[start - 1]) if start else 0
+            stop = int(np.searchsorted(ends, before + size - n_bytes)) + 1
+            stop = min(stop, start + rows - n_rows, len(whole))
+            waiting.append(whole.slice(start, stop - start))
+            n_rows += stop - start
+            n_bytes += int(ends[stop - 1]) - before
+            start = stop
+            if n_rows >= rows or n_bytes >= size:
                 yield concatenated(waiting)
-                waiting = []
-            waiting.append(part)
-            size = sum(batch.nbytes for batch in waiting)
-            if size >= MOST_BYTES or sum(map(len, waiting)) >= MOST_ROWS:
-                yield concatenated(waiting)
-                waiting = []
+                waiting, n_rows, n_bytes = [], 0, 0
     if waiting:
         yield concatenated(waiting)
 

@@ -116,7 +116,7 @@ def _tagged_part(
     """Tag and encode notes, which may be done in another process."""
     tagged, tokens = tag_batch(options, tagger, notes)
     unusual = UnusualCharacters()
-    unusual.add(notes.column("text").to_pylist())
+    unusual.add(notes.column("text"))
     confidences, _ = np.histogram(tagged.column(CONFIDENCE).to_numpy(), _BORDERS)
     summary = _Summary(len(notes), tokens, confidences, unusual)
     return _Part(target.encode(tagged), tagged.schema, summary)

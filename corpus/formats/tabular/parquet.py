@@ -365,5 +365,5 @@ def write(
     """Write one document per row, in row groups of bounded size."""
     stored = _stored_schema(schema, columns)
     with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
-        for batch in regrouped(parts):
+        for batch in regrouped(parts, text=columns.text):
             writer.write_batch(batch)
