@@ -281,7 +281,7 @@ class ListDecoder:
         symbols, earlier = (
             in_lower_case(self._symbols[places]) for places in (near, np.maximum(near - 1, 0))
         )
-        joined = (gaps == 0) & among(symbols, "ewp")
+        joined = (gaps == 0) & among(symbols, "ewpi")  # a single letter is VIU A in upper case
         before = {
             "title": among(symbols, "t") & (gaps <= 1),
             "origin": among(symbols, "o") | (joined & among(earlier, "o")),

@@ -140,8 +140,9 @@ class CueWords:
         roles: dict[str, str] = {}
         kinds: dict[str, int] = {}
         alone: set[str] = set()
-        for name, phrases in self.terms.items():
-            for phrase in phrases:
+        # A word of several roles has the first one: `a` is rather in ``nascut a`` than a door.
+        for name in (*ROLES, *self.kinds):
+            for phrase in self.terms.get(name, ()):
                 words = [word for word in surfaces(phrase.split()) if word not in PASSED_WORDS]
                 words = words or surfaces([phrase])
                 if name in ROLES:

@@ -129,10 +129,12 @@ def test_the_context_decides_between_a_town_and_a_surname(tagger: Any) -> None:
         assert "Toledo" in people_in(tagger, text)[0]
 
 
-def test_a_town_in_lower_case_needs_its_context() -> None:
-    tagger = fitted("lists", notes(*map(str.lower, NOTES)))
-    assert places_in(tagger, "natural de granada") == ["granada"]
-    assert not places_in(tagger, "se le cayó una granada")
+@pytest.mark.parametrize("case", [str.lower, str.upper])
+def test_a_town_in_the_case_of_other_words_needs_its_context(case: Callable[[str], str]) -> None:
+    tagger = fitted("lists", notes(*map(case, NOTES)))
+    for text in ("natural de granada", "viu a granada"):
+        assert places_in(tagger, case(text)) == [case("granada")]
+    assert not places_in(tagger, case("se le cayó una granada"))
 
 
 def test_the_population_decides_between_a_town_and_a_surname_without_context(tagger: Any) -> None:
