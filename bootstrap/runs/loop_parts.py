@@ -101,15 +101,12 @@ class RoundLimits(Limits):
         return self.rounds.gold(self.rounds.number)
 
     def asks(self) -> bool:
-        """Return whether another round follows."""
         return not self.rounds.ended()
 
     def reads_after(self, iteration: int) -> bool:
-        """Return whether the iteration after this one tags another batch, if there is one."""
         return self.asks() or iteration < self.rounds.number + self.loop.iterations
 
     def reason(self, state: State, *, batches_left: bool) -> str | None:
-        """Return the goal or the limit that is reached."""
         if goal := self.rounds.goal(state.f1[-1], self.kappas):
             return goal
         if self.asks():

@@ -108,7 +108,6 @@ class CRFOptions(FeatureOptions):
         return ALL_CAPABILITIES
 
     def check(self) -> Sequence[Coverage]:
-        """Read the clusters and gazetteers, and check that every stream and clustering exists."""
         if self.clusters == AUTO:
             for name in self.clustering_names:
                 if name not in CLUSTERINGS:
@@ -141,7 +140,6 @@ class CRFOptions(FeatureOptions):
 
     @property
     def clustering_names(self) -> tuple[str, ...]:
-        """The names in `clusterings`, without their windows."""
         return tuple(map(name_of, self.clusterings))
 
     def templates(

@@ -157,7 +157,6 @@ class EnsembleOptions(TaggerOptions):
         }
 
     def check(self) -> Sequence[Coverage]:
-        """Check the options of each member; members with the same options are checked once."""
         coverages: list[Coverage] = []
         for number, options in self._distinct():
             with errors_of_member(number):
@@ -179,7 +178,6 @@ class EnsembleOptions(TaggerOptions):
         return self._with(lambda options: options.with_embeddings(train))
 
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
-        """Return which tokens are in the gazetteers of any member, shape (N,)."""
         listed = [options.listed(batch) for _, options in self._distinct()]
         masks = [mask for mask in listed if mask is not None]
         return np.logical_or.reduce(masks) if masks else None

@@ -265,7 +265,6 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read a model and its members; see `taggers.base.Tagger.load`."""
         tagger = super().load(folder)
         tagger.members = tuple(
             _loaded(folder / _folder_name(number), *saved)

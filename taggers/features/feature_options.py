@@ -99,7 +99,6 @@ class FeatureOptions(TaggerOptions, ABC):
         """Build the templates of the tagger, with clusterings and name frequencies as features."""
 
     def files(self) -> Mapping[str, Sequence[Path]]:
-        """Return the files of the clusterings, instead of their folder, and the gazetteers."""
         paths = dict(TaggerOptions.files(self))
         if "clusters" in paths:
             paths["clusters"] = _cluster_paths(paths["clusters"])
@@ -137,7 +136,6 @@ class FeatureOptions(TaggerOptions, ABC):
                 )
 
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
-        """Return which tokens are in a phrase, or are words of names, shape (N,)."""
         if not (self.names or self.phrases):
             return None
         listed = np.zeros(batch.n_tokens, bool)

@@ -143,7 +143,6 @@ class BiLSTMCRFOptions(FeatureOptions):
             raise InputError(f"subsequence = {self.subsequence}: expected 0, or at least 4 tokens")
 
     def files(self) -> Mapping[str, Sequence[Path]]:
-        """Return the files of the embeddings, clusters and gazetteers."""
         paths = dict(FeatureOptions.files(self))
         if "embeddings" in paths:
             paths["embeddings"] = [
