@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
@@ -233,6 +234,22 @@ class Launch:
     def finish(self, process: subprocess.Popen[str]) -> Result:
         out, err = process.communicate(timeout=100)
         return Result(process.returncode, out, err)
+
+    def killed_after(self, seconds: float | None, process: subprocess.Popen[str]) -> Result:
+        """Kill a command after some seconds, unless it has ended."""
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        return self.finish(process)
+
+    def is_alone(self, process: subprocess.Popen[str]) -> bool:
+        """Wait until all processes that a command started have ended."""
+        for _ in range(200):
+            if not self.members(process):
+                return True
+            time.sleep(0.1)
+        return False
 
     def __call__(self, *arguments: object) -> Result:
         return self.finish(self.start(*arguments))

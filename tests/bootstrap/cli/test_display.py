@@ -78,7 +78,7 @@ def test_on_a_terminal_there_is_a_table_and_what_is_being_done() -> None:
         display._live.refresh()
         assert re.search(r"iteration 2: training .* 7 of at most 10 steps, ", plain(file))
         # Iteration 1 took 3.25 seconds, and three of them can follow.
-        left = r"iteration 2 of at most 4, at most about 0:00:(09|10) left"
+        left = r"iteration 2 of at most 4, at most about 0:00:(0\d|10) left"
         assert re.search(f"whole run .* {left} *$", plain(file), re.MULTILINE)
     end = "".join(plain(file).rpartition("iteration  selected")[1:])
     assert "LOCATION F1" in end

@@ -19,14 +19,17 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows h
 
 NOTE = b'{"id": "%d", "text": "Anna Puig"}\n'
 
-#: Python imports this first: the program waits as it imports its first module, or as it closes.
+#: Python imports this first: the program waits as it imports its first module, or as it
+#: closes, until it is let go on.
 PAUSES = """
 import atexit, os, sys, time
 from pathlib import Path
 
 def pause():
-    Path(os.environ["REACHED"]).touch()
-    time.sleep(1)
+    reached = Path(os.environ["REACHED"])
+    reached.touch()
+    while reached.exists():
+        time.sleep(0.01)
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
@@ -72,7 +75,6 @@ def converting(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
             stderr=subprocess.PIPE,
         ) as process,
     ):
-        assert process.stdin
         process.stdin.write(b"".join(NOTE % number for number in range(20_000)))
         process.stdin.flush()
         wait_for(lambda: list((tmp_path / "out").glob(".notes.csv.*/content")))
@@ -92,7 +94,6 @@ def test_a_signal_ends_a_command_and_nothing_is_left(
     converting, tmp_path, number, code, message
 ) -> None:
     converting.send_signal(number)
-    assert converting.stderr
     assert converting.wait(60) == code
     assert converting.stderr.read() == message
     assert list((tmp_path / "out").iterdir()) == []
@@ -132,6 +133,7 @@ def test_ctrl_c_is_no_traceback_while_it_imports_or_closes(
     ) as process:
         wait_for(reached.exists)
         process.send_signal(signal.SIGINT)
+        reached.unlink()
         _, errors = process.communicate(timeout=60)
     assert b"Traceback" not in errors
     assert b"KeyboardInterrupt" not in errors

@@ -6,14 +6,14 @@ ends as one that nobody disturbed. Those that make a run folder: see `test_killi
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.bootstrap.interruptions.crash_everywhere import contents
+from tests.bootstrap.interruptions.killing import attempts
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="it looks for open files in /proc"
@@ -79,31 +79,6 @@ def prepared(
     return folder
 
 
-def attempts(
-    how: str, command: str, prepared: Path, folder: Path
-) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Return what was there before, and what each attempt left; the last was not disturbed."""
-    words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
-    script = "tests.bootstrap.interruptions.crash_commands"
-    done = subprocess.run(
-        [sys.executable, "-m", script, folder, how, prepared, *words],
-        cwd=Path(__file__).parents[3],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=1500,
-    )
-    assert done.returncode == 0, done.stderr
-    # Events have the time at which they were written.
-    left = json.loads(done.stdout, object_hook=without_times)
-    return left["before"], left["attempts"]
-
-
-def without_times(values: dict[str, Any]) -> dict[str, Any]:
-    """Return digests by name, with the same one for every file of events."""
-    return {name: "" if "tfevents" in name else value for name, value in values.items()}
-
-
 def seen(contents: dict[str, str]) -> dict[str, str]:
     """Return what is not hidden: no lock, staging folder or training that is continued."""
     return {
@@ -130,7 +105,8 @@ def check_left(left: dict[str, str], before: dict[str, str], complete: dict[str,
 def test_disturbed_at_every_step_on_disk_it_ends_as_if_left_alone(
     how: str, command: str, prepared: Path, tmp_path: Path
 ) -> None:
-    before, attempted = attempts(how, command, prepared, tmp_path)
+    words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
+    attempted, before = attempts(tmp_path, how, prepared, *words), contents(prepared)
     complete = attempted[-1]["after"]
     assert attempted[-1]["code"] == 0, attempted[-1]["messages"]
     assert complete != before
@@ -164,12 +140,8 @@ def test_where_nothing_can_be_written_one_line_says_so(
             targets = {2}
     for number in targets:
         words[number] = f"{blocked}/{Path(words[number]).name}"
-    before = contents_of(prepared)
+    before = contents(prepared)
     done = run_here(*(word.replace("{}", str(prepared)) for word in words))
     assert (done.code, done.err.count("\n")) == (2, 1), done
     assert str(blocked) in done.err
-    assert contents_of(prepared) == before
-
-
-def contents_of(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert contents(prepared) == before

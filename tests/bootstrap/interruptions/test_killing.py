@@ -39,8 +39,7 @@ class Killed:
         self._process = self.launch.start(
             "run", self._config, "--out", self.folder, "--resume", "--jobs", jobs, *SETTINGS
         )
-        process: subprocess.Popen[str] = self._process
-        return process
+        return self._process
 
     def finish(self) -> Any:
         result = self.launch.finish(self._process)
@@ -56,13 +55,8 @@ class Killed:
             time.sleep(0.005)
         raise AssertionError(f"the run ended without {part}: {self.launch.finish(self._process)}")
 
-    def is_alone(self) -> bool:
-        """Wait until no process of the run is there any more."""
-        for _ in range(200):
-            if not self.launch.members(self._process):
-                return True
-            time.sleep(0.1)
-        return False
+    def is_alone(self) -> Any:
+        return self.launch.is_alone(self._process)
 
     def leftovers(self) -> list[str]:
         """Return what the run left outside of its folder."""
@@ -118,11 +112,7 @@ def test_killed_at_random_moments_it_ends_as_if_left_alone(
         process = run.start()
         moment = draw.uniform(0.1, 1.2) * seconds
         print(f"killed after {moment:.3f} s")  # noqa: T201
-        try:
-            process.wait(moment)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        assert run.launch.finish(process).code in (0, -signal.SIGKILL)
+        assert run.launch.killed_after(moment, process).code in (0, -signal.SIGKILL)
     run.start()
     run.finish()
     assert contents(run.folder) == contents(alone)
@@ -235,7 +225,9 @@ def receives_sigint(pid: int) -> bool:
 
 def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
     process = run.start()
-    time.sleep(new_draw().uniform(0.1, 0.5))  # while it imports, or reads notes
+    while process.poll() is None and "numpy" not in Path(f"/proc/{process.pid}/maps").read_text():
+        time.sleep(0.005)  # before, Python itself may complain
+    time.sleep(new_draw().uniform(0, 0.4))  # while it imports, or reads notes
     process.send_signal(signal.SIGINT)
     ended = run.launch.finish(process)
     assert ended.code in (130, -signal.SIGINT)
@@ -321,7 +313,7 @@ def test_an_experiment_killed_at_every_step_on_disk_ends_as_if_left_alone(
         different = {path for path in {*alone, *after} if alone.get(path) != after.get(path)}
         # The first three name the folder of the experiment, the others the seconds of its runs.
         assert {Path(path).name for path in different} <= {
-            *("config.toml", "experiment.toml", "data.parquet", "runs.csv", "variants.csv"),
+            *("config.toml", "experiment.toml", "data.parquet", "runs.csv", "variants.csv")
         }
         assert alone.keys() == after.keys()
 
@@ -351,12 +343,7 @@ def test_other_commands_killed_at_random_moments_end_as_if_left_alone(
             shutil.rmtree(out, ignore_errors=True)
         target = out / "run" if again != words and begun else out
         process = launch.start(*(again if begun else words), "--out", target, "--jobs", 2)
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        code: int = launch.finish(process).code
-        return code
+        return launch.killed_after(seconds, process).code
 
     begin = time.monotonic()
     assert carry_out() == 0

@@ -2,6 +2,7 @@
 
 import io
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -55,6 +56,13 @@ def train_here() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bilstm_crf, "train_in_process", trained_here)
         yield
+
+
+@pytest.fixture(autouse=True)
+def same_weights() -> None:
+    """Let each test of layers begin with the same random numbers of Keras."""
+    if keras := sys.modules.get("keras"):
+        keras.utils.set_random_seed(0)
 
 
 @pytest.fixture(autouse=True)
