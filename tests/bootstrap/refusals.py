@@ -16,5 +16,4 @@ def refusal(command: Callable[..., Any], *arguments: Any) -> str:
     done = command(*arguments)
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
-    message: str = done.err
-    return message
+    return done.err

@@ -25,7 +25,7 @@ from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, CRFTagger, load_tagger, make_tagger
 from taggers.ensemble.ensemble_options import Member
-from taggers.privacy.pruning import KEPT_PARTS, PrunableTagger, Pruning
+from taggers.privacy.pruning import KEPT_PARTS, Pruning
 from taggers.registry import find_kind
 from tests.taggers.conftest import _make_embedding, plain
 
@@ -116,7 +116,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
             "members": (
                 Member("crf", plain(CRFOptions, **crf)),
                 Member("crf", plain(CRFOptions, features=("lower",))),
-            ),
+            )
         },
     }
 
@@ -186,7 +186,6 @@ def test_a_rare_name_is_nowhere_in_an_export_and_the_others_are_found(
     if name not in {"divergence", "dictionary", "lists"}:  # which have nothing but the lists
         assert found_in(COMMON, tmp_path / "out")
     before, after = load_tagger(model), load_tagger(tmp_path / "out")
-    assert isinstance(after, PrunableTagger)
     assert dict(after.contents()) == dict(exported.contents[1])
     tags = after.tag(train).tags
     if name in {"crf", "ensemble"}:  # the context finds even what is not known
@@ -262,7 +261,6 @@ def test_parts_that_are_public_are_kept_when_asked_for(
 ) -> None:
     model = models("crf")
     before = load_tagger(model)
-    assert isinstance(before, PrunableTagger)
     kept = before.pruned(Pruning.from_choices(3, keep=KEPT_PARTS)).contents()
     public = before.pruned(
         Pruning.from_choices(3, public=[*options["crf"]["names"], *options["crf"]["phrases"]])
@@ -280,7 +278,6 @@ def test_a_part_of_a_public_list_is_not_public(
     """A name of the census that somebody collected from notes tells that it is in the notes."""
     larger = gazetteer((RARE, TWO, COMMON, ABSENT, "vive", "otra"), tmp_path / "larger.parquet")
     tagger = load_tagger(models("crf"))
-    assert isinstance(tagger, PrunableTagger)
     assert (
         tagger.pruned(Pruning.from_choices(3, public=[larger])).contents()[
             "words of lists of names"

@@ -312,22 +312,3 @@ def test_no_notes_are_no_obstacle(finished: Path, tmp_path: Path, command: Comma
     done = command("tag", finished, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     assert done.code == 0
     assert (tmp_path / "out.jsonl").read_bytes() == b""
-
-
-def test_a_model_file_cut_short_is_refused(
-    copied: Path, project: Path, tmp_path: Path, command: Command
-) -> None:
-    model = find_model(copied)
-    data = (model / "state.npy").read_bytes()
-    for content in (b"", data[:-1]):
-        (model / "state.npy").write_bytes(content)
-        done = command("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl")
-        assert done.code == 2
-        assert "state.npy is damaged: it is not the file that was saved" in done.err
-    (model / "state.npy").write_bytes(data)
-    text = (model / "model.json").read_text()
-    for description in (text[:90], '{"kind": "crf"}'):
-        (model / "model.json").write_text(description)
-        done = command("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl")
-        assert (done.code, len(done.err.splitlines())) == (2, 1)
-    assert not (tmp_path / "out.jsonl").exists()

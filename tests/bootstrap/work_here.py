@@ -7,10 +7,7 @@ from typing import Any
 
 
 def in_processes_here(
-    work: Callable[..., None],
-    tasks: Sequence[Sequence[Any]],
-    *,
-    jobs: int,
+    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
 ) -> Iterator[tuple[int, Any]]:
     """Do the work of other processes in this one, and yield what they send."""
     for index, arguments in enumerate(tasks):

@@ -27,7 +27,6 @@ def builder() -> Iterator[ModuleType]:
     """The program that builds the lists, as a module."""
     folder = ROOT / "benchmarks" / "lists"
     spec = importlib.util.spec_from_file_location("lists_builder", folder / "build.py")
-    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(folder))
     try:

@@ -87,8 +87,7 @@ def test_an_unknown_measure_is_refused() -> None:
 
 
 @given(
-    rows=st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), max_size=12),
-    data=st.data(),
+    rows=st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), max_size=12), data=st.data()
 )
 def test_an_entity_is_as_probable_as_its_least_probable_label(
     rows: list[list[float]], data: st.DataObject

@@ -36,9 +36,7 @@ def cases(draw):
         documents.append(Document(str(index), " ".join(words), spans))
     utility = draw(
         st.lists(
-            st.sampled_from([0.0, 0.2, 0.5, 1.0]),
-            min_size=len(documents),
-            max_size=len(documents),
+            st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=len(documents), max_size=len(documents)
         )
     )
     limits = ChoiceLimits(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -126,8 +125,7 @@ def learn(
 
 
 def ids(batch: Batch | None) -> list[str]:
-    names: list[str] = [] if batch is None else batch.ids.to_pylist()
-    return names
+    return [] if batch is None else batch.ids.to_pylist()
 
 
 def test_each_round_adds_the_least_confident_documents_and_nothing_else() -> None:
@@ -344,22 +342,6 @@ def test_a_run_keeps_the_documents_of_its_rounds(
     assert not {row["id"] for table in tables for row in table} & set(annotate)
     again = command("active", project / "config.toml", "--out", out, "--resume", *settings)
     assert f"{out} is finished." in again.out
-
-
-@pytest.mark.slow
-def test_interrupted_after_a_round_it_ends_as_if_it_had_not_been(
-    project: Path, tmp_path: Path, contents: Callable[[Path], Any]
-) -> None:
-    active = {"gold": str(project / "gold.jsonl"), "budget": 100, "round": 20, "hybrid": True}
-    config = project / "config.toml"
-    whole = bootstrap.active(config, out=tmp_path / "whole", jobs=1, active=active)
-    shutil.copytree(tmp_path / "whole", tmp_path / "cut", symlinks=True)
-    for iteration in range(2, len(whole.metrics())):
-        shutil.rmtree(tmp_path / "cut" / "iterations" / f"{iteration:03d}")
-    for name in ("advice.json", "annotate.txt", "report.html"):
-        (tmp_path / "cut" / name).unlink()
-    bootstrap.active(config, out=tmp_path / "cut", jobs=1, active=active, resume=True)
-    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 def test_a_class_that_the_seed_lacks_is_learned_from_rounds(

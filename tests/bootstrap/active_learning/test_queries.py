@@ -48,7 +48,6 @@ def test_utilities_are_what_they_are_defined_as(lengths: list[int], seed: int) -
     batch = batch_of(lengths)
     tagging = tagging_of(batch, rng, LABELS)
     assert tagging.marginals is not None
-    assert tagging.entity_probabilities is not None
     documents = rows_of(batch, tagging.marginals)
     entities = rows_of(batch, np.cumsum(tagging.tags > 0) - 1)
     found = rows_of(batch, tagging.tags > 0)

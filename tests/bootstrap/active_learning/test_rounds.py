@@ -55,8 +55,7 @@ def tag(batch: Batch) -> Tagging:
 
 
 def ids(batch: Batch) -> list[str]:
-    names: list[str] = batch.ids.to_pylist()
-    return names
+    return batch.ids.to_pylist()
 
 
 @given(

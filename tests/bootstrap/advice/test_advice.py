@@ -196,18 +196,6 @@ def test_an_initial_model_is_advised_by_its_own_options(
     assert advice is not None and advice.unused == advice.listed == ()
 
 
-def test_advice_that_is_missing_is_written_by_resuming(
-    copied: Path, finished: Path, project: Path, command: Command
-) -> None:
-    """As if the run had been killed before its last step."""
-    (copied / ADVICE).unlink()
-    (copied / ANNOTATE).unlink()
-    done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
-    assert done.code == 0
-    assert read_advice(copied) == read_advice(finished)
-    assert f"({copied / ANNOTATE})" in done.out
-
-
 @pytest.mark.parametrize(
     ("error", "message"),
     [
@@ -235,7 +223,6 @@ def test_a_finished_run_has_a_report_even_if_its_advice_fails(
 def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Command) -> None:
     shown = command("show", finished).out
     outcome = Run(finished).outcome()
-    assert outcome.interval is not None
     low, high = outcome.interval
     assert low < outcome.gain < high
     assert f"95 % interval {low:+.3f} to {high:+.3f}" in shown
@@ -245,7 +232,6 @@ def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Com
         assert f"<h3>{title}</h3>" in page
     for missed in Run(finished).missed():
         counts = Run(finished).validation_counts(outcome.iteration)
-        assert counts is not None
         assert missed.counts == counts.class_counts()[missed.name]
         assert f"- {missed.name}: {missed.counts.false_negatives:,} missed" in shown
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,13 +21,6 @@ PARSER = build_parser()
 
 def parsed(*arguments: str) -> argparse.Namespace:
     return PARSER.parse_args(arguments)
-
-
-def test_the_parser_returns_what_commands_take() -> None:
-    options = parsed("run", "c.toml", "--set", "a.b=1", "--set", "a.c=2", "--jobs", "3", "--resume")
-    assert (options.config, options.overrides) == (Path("c.toml"), ["a.b=1", "a.c=2"])
-    assert (options.jobs, options.resume, options.out) == (3, True, None)
-    assert [parsed(name, "c.toml").suffix for name in ("run", "active")] == ["", "-active"]
 
 
 # Lists

@@ -430,9 +430,3 @@ def test_figures_have_a_folder_made_for_them_or_one_clear_line(
         ("init", source / "new"),
     ):
         assert_refused(command(*arguments), str(arguments[-1]))
-
-
-def test_columns_need_names_of_their_own(tmp_path: Path, command: Command) -> None:
-    source = jsonl(tmp_path, GOOD)
-    refused = command("convert", source, tmp_path / "out", "--id-column", "text")
-    assert_refused(refused, "columns id = 'text', text = 'text'")

@@ -14,15 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import Problems
-from corpus.formats import read, write
+from corpus.formats import write
+from tests.corpus.formats.reading import documents
 
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]
-
-
-def documents_at(path: Path) -> list[Document]:
-    return list(read(path, problems=Problems()))
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "brat"])
@@ -37,12 +33,12 @@ def test_convert_and_back_is_the_same(
     target = tmp_path / ("brat" if suffix == "brat" else f"b.{suffix}")
     done = command("convert", tmp_path / "a.jsonl", target)
     assert (done.code, done.err) == (0, "")
-    spans = sum(len(document.spans) for document in documents_at(tmp_path / "a.jsonl"))
+    spans = sum(len(document.spans) for document in documents(tmp_path / "a.jsonl"))
     assert f"31 documents with {spans} spans are in {target}" in done.out
     assert ("30 groups" in done.out) == (suffix == "brat")
     back = command("convert", target, tmp_path / "c.jsonl")
     assert back.code == 0
-    before, after = ({d.id: d for d in documents_at(tmp_path / n)} for n in ("a.jsonl", "c.jsonl"))
+    before, after = ({d.id: d for d in documents(tmp_path / n)} for n in ("a.jsonl", "c.jsonl"))
     if suffix == "brat":
         before = {name: replace(document, group=None) for name, document in before.items()}
     assert after == before
@@ -56,7 +52,7 @@ def test_convert_takes_formats_and_columns_by_name(tmp_path: Path, command: Comm
     assert done.code == 0
     renamed = command("convert", tmp_path / "out.dat", tmp_path / "x", "--from", "parquet", *names)
     assert renamed.code == 0
-    assert documents_at(tmp_path / "x") == [Document("7", "hola", (Span(0, 4, "X"),))]
+    assert documents(tmp_path / "x") == [Document("7", "hola", (Span(0, 4, "X"),))]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])

@@ -13,14 +13,10 @@ from typing import Any
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import Problems
-from corpus.formats import Columns, read, write
+from corpus.formats import Columns, write
+from tests.corpus.formats.reading import documents
 
 Command = Callable[..., Any]
-
-
-def documents_at(path: Path) -> list[Document]:
-    return list(read(path, problems=Problems()))
 
 
 @pytest.fixture
@@ -129,7 +125,7 @@ def test_the_sides_of_evaluate_may_have_other_columns(
     judged: tuple[Path, Path], tmp_path: Path, command: Command
 ) -> None:
     named = Columns(text="nota", label="anotaciones")
-    write(documents_at(judged[0]), tmp_path / "gold.parquet", columns=named)
+    write(documents(judged[0]), tmp_path / "gold.parquet", columns=named)
     other = ("--gold-text-column", "nota", "--gold-label-column", "anotaciones")
     done = command("evaluate", tmp_path / "gold.parquet", judged[1], *other)
     assert (done.code, done.out) == (0, command("evaluate", *judged).out)
@@ -158,7 +154,7 @@ def test_labels_are_renamed_and_dropped_as_in_a_run(
     done = command("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--labels", labels)
     assert done.code == 0
     assert "left out, spans of labels that are not in [labels]: EDAD (1)" in done.out
-    (converted,) = documents_at(tmp_path / "out.jsonl")
+    (converted,) = documents(tmp_path / "out.jsonl")
     assert converted.spans == (Span(0, 4, "PERSON"), Span(10, 14, "PERSON"))
 
 

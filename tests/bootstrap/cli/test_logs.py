@@ -38,11 +38,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.usefixtures("talking")
 @pytest.mark.parametrize(
     ("option", "levels"),
-    [
-        ((), ["INFO", "WARNING"]),
-        (("--quiet",), []),
-        (("--verbose",), ["DEBUG", "INFO", "WARNING"]),
-    ],
+    [((), ["INFO", "WARNING"]), (("--quiet",), []), (("--verbose",), ["DEBUG", "INFO", "WARNING"])],
 )
 def test_verbosity_before_and_after_the_command(
     option: tuple[str, ...], levels: list[str], command: Command

@@ -21,28 +21,10 @@ from corpus.formats import write
 Command = Callable[..., Any]
 
 COMMANDS = [
-    "demo",
-    "init",
-    "check",
-    "run",
-    "active",
-    "experiment",
-    "crossvalidate",
-    "tag",
-    "evaluate",
-    "export",
-    "audit",
-    "convert",
-    "count",
-    "embed",
-    "cluster",
-    "gazetteer",
-    "show",
-    "report",
-    "plot",
-    "help",
-    "completion",
-]
+    "demo", "init", "check", "run", "active", "experiment", "crossvalidate", "tag", "evaluate",
+    "export", "audit", "convert", "count", "embed", "cluster", "gazetteer", "show", "report",
+    "plot", "help", "completion",
+]  # fmt: skip
 GROUPS = {"embed": ("train", "load", "show"), "gazetteer": ("import", "merge", "show")}
 
 

@@ -58,21 +58,3 @@ def test_a_run_keeps_the_phrases_that_it_was_begun_with(
     kept = [model["annotators"]["phrases"]["phrases"] for model in models]
     assert kept
     assert all(phrases == {"TOWN": "girona\nvic\nclot\nreus"} for phrases in kept)
-
-
-@pytest.mark.parametrize("content", [None, b"term,class\nvic,TOWN\n"])
-def test_phrases_that_cannot_be_read_are_told_before_there_is_a_run(
-    config: Path, tmp_path: Path, command: Command, content: bytes | None
-) -> None:
-    file = config.parent / "towns.parquet"
-    file.unlink()
-    if content is not None:
-        file.write_bytes(content)
-    for name in ("check", "run"):
-        out = ("--out", tmp_path / "run") if name == "run" else ()
-        done = command(name, config, *out)
-        assert done.code == 2
-        expected = "towns.parquet does not exist" if content is None else "towns.parquet is not "
-        assert expected in done.err
-        assert len(done.err.strip().splitlines()) == 1
-    assert not (tmp_path / "run").exists()

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bootstrap.config.configuration import (
-    ConfigurationError,
-    parse_configuration,
-)
+from bootstrap.config.configuration import ConfigurationError, parse_configuration
 from bootstrap.config.overrides import Source
 from bootstrap.config.settings import commented_template, setting_rows
 from gazetteers.builtin import CENSUS

@@ -122,9 +122,7 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
     ]
 
 
-def test_warns_of_texts_and_patients_on_two_sides(
-    configured: Callable[..., Configuration],
-) -> None:
+def test_warns_of_texts_and_patients_on_two_sides(configured: Callable[..., Configuration]) -> None:
     def grouped(notes: dict[str, Any], group: str) -> dict[str, Any]:
         return {name: (*note, group) for name, note in notes.items()}
 

@@ -38,6 +38,7 @@ def files(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
     names = ("anna", "given", 50), ("puig", "surname", 40), ("casa", "surname", 1)
     make_gazetteer(*names).save(tmp_path / "names.parquet")
     make_gazetteer(("nada", "noun", 1)).save(tmp_path / "nouns.parquet")
+    make_gazetteer().save(tmp_path / "no-terms.parquet")
     count_words(pool).save(tmp_path / "words.parquet")
     (tmp_path / "text.csv").write_text("anna\npuig\n")
     return tmp_path
@@ -60,14 +61,12 @@ def notes_of(configuration: Configuration) -> Notes:
 
 
 def fingerprinted(configuration: Configuration) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = fingerprint(configuration.data, configuration.files()).to_pylist()
-    return rows
+    return fingerprint(configuration.data, configuration.files()).to_pylist()
 
 
 def checked(configuration: Configuration) -> tuple[dict[str, SplitReport], list[str]]:
     coverages, data = configuration.check(), configuration.data
     reports = check_notes(data, configuration.labels, coverages)
-    assert configuration.initial_model is not None
     lines = warnings(
         reports,
         data,
@@ -203,7 +202,11 @@ def test_check_shows_no_seed_where_there_is_none(
             'names = ["census-es"]\ncounts = "names.parquet"',
             "names.parquet is not a file of word counts",
         ),
+        ('names = ["census-es"]\nblocked = ["blocking", "gone.parquet"]', "gone.parquet does not"),
+        ('names = ["census-es"]\nblocked = ["no-terms.parquet"]', "has no terms"),
         ('names = ["census-es"]\n[tagger]\nnames = ["text.csv"]', "text.csv is not a gazetteer"),
+        ('names = ["census-es"]\n[tagger]\nphrases = ["text.csv"]', "text.csv is not a gaz"),
+        ('names = ["census-es"]\n[tagger]\nclusters = "gone"', "gone"),
     ],
 )
 def test_what_cannot_be_read_is_told_before_there_is_a_run(

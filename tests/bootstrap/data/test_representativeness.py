@@ -230,7 +230,6 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(
             chosen = seed_of(splits["train"], np.random.default_rng(state))
             seed = labelled([splits["train"][place] for place in chosen.tolist()])
             separated = separation(seed, validation, by_entities=True)
-            assert separated is not None
             marked[name] += separated.is_significant
             assert (name == "biased") == (separated.alike < 50)
     # With 100 random lines, the seed is still mostly lines that begin with a header, and no

@@ -189,7 +189,6 @@ def test_a_process_ends_at_once_with_the_one_it_works_for(work: Any, number: int
         text=True,
         start_new_session=True,
     ) as script:
-        assert script.stdout
         process = int(script.stdout.readline())
         send: Callable[[int, int], None] = os.killpg if number == signal.SIGINT else os.kill
         send(script.pid, number)

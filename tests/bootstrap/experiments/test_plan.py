@@ -68,7 +68,6 @@ def test_settings_of_the_file_the_variant_and_the_grid_are_combined() -> None:
     (variant,) = plan_of(tables).variants
     assert variant.tables["loop"] == {"preset": "paper", "patience": 4, "keep": "relabel"}
     assert variant.tables["tagger"] == {"rules": {"A": "x", "B": "y"}}
-    assert variant.seed is not None
     assert (variant.seed.documents, variant.seed.with_entities) == (7, 0.5)
     assert tables["loop"] == {"preset": "paper", "patience": 2}  # unchanged
 
@@ -121,10 +120,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         {"variants": {"v": {"active": {"budget": 9}}}},
         '[variants.v] has settings of [active], but method = "self-training"',
     ),
-    (
-        {"grid": {"active": {"hybrid": [True, False]}}},
-        "[grid] has settings of [active]",
-    ),
+    ({"grid": {"active": {"hybrid": [True, False]}}}, "[grid] has settings of [active]"),
     ({"active": {"budget": 9}}, "[active] applies to no variant"),
     ({"grid": {"select": {"confidnce": [0.5]}}}, 'the nearest is "confidence"'),
     ({"grid": {"select": {"confidence": [0.5, 2.0]}}}, "(variant select.confidence=2.0)"),

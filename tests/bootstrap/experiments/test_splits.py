@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.data.splits import HELD_OUT, HELD_OUT_PATIENT
 from bootstrap.experiments.plan import parse_plan
-from bootstrap.experiments.splits import (
-    TESTED,
-    Split,
-    linked_units,
-    read_splits,
-)
+from bootstrap.experiments.splits import TESTED, Split, linked_units, read_splits
 from corpus.document import Document, Span
 from corpus.errors import Problems
 from corpus.formats import write

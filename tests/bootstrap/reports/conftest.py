@@ -110,8 +110,7 @@ class Browser:
             assert data, "the browser has ended"
             self._read += data
         message, _, self._read = self._read.partition(b"\0")
-        event: dict[str, Any] = json.loads(message)
-        return event
+        return json.loads(message)
 
 
 #: What is asked of a page.

@@ -95,7 +95,6 @@ def test_several_runs_are_on_one_axis(
     assert "Not finished, and shown as far as they are: bad." in shown.said
     groups = load_groups([RunGroup("good", (Run(finished),)), RunGroup("bad", (Run(shorter),))])
     differences, scores = figure_of(groups, "differences"), curves_of(groups)
-    assert isinstance(differences, Figure)
     difference = differences.panels[0].series[0]
     expected = Run(shorter).outcome().best.f1 - Run(finished).outcome().best.f1
     assert difference.values == (pytest.approx(expected),)
@@ -207,10 +206,7 @@ def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            damage("iterations/001/metrics.json", b"{"),
-            "001/metrics.json is not JSON",
-        ),
+        (damage("iterations/001/metrics.json", b"{"), "001/metrics.json is not JSON"),
         (damage("iterations/001/validation.parquet", None), "validation.parquet is damaged or mis"),
         (damage("iterations/003/errors.parquet", b"PAR1"), "errors.parquet is damaged"),
         (damage("environment.json", b"[]"), "environment.json is damaged or missing"),
@@ -223,8 +219,8 @@ def test_a_broken_run_is_named_in_one_line(
 ) -> None:
     change(copied)
     for runs in ((copied,), (finished, copied)):
-        message = refusal(command, "report", *runs, "-o", tmp_path / "page.html")
-        assert message in message and str(copied) in message
+        said = refusal(command, "report", *runs, "-o", tmp_path / "page.html")
+        assert message in said and str(copied) in said
     assert not (tmp_path / "page.html").exists()
 
 
@@ -265,14 +261,8 @@ def test_what_cannot_be_drawn_is_refused(
     for arguments, message in [
         ((finished, "-o", tmp_path / "x.jpg"), "x.jpg: expected a file name ending in .png, .svg"),
         ((tmp_path, "-o", tmp_path / "x.png"), "is not the folder of a run"),
-        (
-            (finished, "--what", "differences", "-o", tmp_path / "x.png"),
-            "has no figure diff",
-        ),
-        (
-            (finished, shorter, "--what", "confusion", "-o", tmp_path / "x.png"),
-            "have no figure c",
-        ),
+        ((finished, "--what", "differences", "-o", tmp_path / "x.png"), "has no figure diff"),
+        ((finished, shorter, "--what", "confusion", "-o", tmp_path / "x.png"), "have no figure c"),
     ]:
         assert message in refusal(command, "plot", *arguments)
     assert not list(tmp_path.glob("*x.*"))

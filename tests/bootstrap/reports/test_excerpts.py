@@ -22,9 +22,7 @@ Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
 
 MENTIONS = st.builds(
-    lambda start, length: Span(start, start + length, "A"),
-    st.integers(0, 150),
-    st.integers(1, 30),
+    lambda start, length: Span(start, start + length, "A"), st.integers(0, 150), st.integers(1, 30)
 )
 
 

@@ -74,7 +74,6 @@ def test_histograms_are_shares_of_the_documents_tagged(record: RunRecord) -> Non
 
 def test_proportions_are_multiples_of_the_reference(record: RunRecord) -> None:
     figure = selected.proportions_figure(record)
-    assert figure is not None
     ((series, guide),) = (panel.series for panel in figure.panels)
     assert guide.values == (1.0, 1.0)
     for place, name in enumerate(figure.places.names):

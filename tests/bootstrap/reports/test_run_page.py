@@ -134,18 +134,17 @@ def test_an_internal_error_of_the_page_does_not_stop_the_run(
     assert "Anna" not in done.all
 
 
-def test_a_page_that_is_missing_is_written_by_resuming(
-    copied: Path, project: Path, command: Command, parse: Parse
+def test_what_is_missing_is_written_by_resuming(
+    copied, finished, project, command, parse, contents
 ) -> None:
-    """As if the run had been killed before its last step."""
-    (copied / "report.html").unlink()
-    (copied / "best").unlink()
-    (copied / "metrics.parquet").unlink()
+    """As if the run had been killed before its last steps."""
+    for name in ("report.html", "best", "metrics.parquet", "advice.json", "annotate.txt"):
+        (copied / name).unlink()
     done = command("run", project / "config.toml", "--out", copied, "--resume")
     assert done.code == 0
     parse(copied / "report.html")
-    assert (copied / "best").is_symlink()
-    assert (copied / "metrics.parquet").is_file()
+    assert contents(copied) == contents(finished)
+    assert f"({copied / 'annotate.txt'})" in done.out
 
 
 def test_the_page_of_a_run_that_goes_on_is_not_written_all_the_time(

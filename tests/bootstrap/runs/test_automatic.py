@@ -35,9 +35,7 @@ batch = 400
 
 @pytest.fixture(scope="module")
 def automatic(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_project: Callable[..., Path],
-    run_here: Command,
+    tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path], run_here: Command
 ) -> Path:
     """A finished run of a project, in the folder ``run`` of it."""
     project = make_project(tmp_path_factory.mktemp("automatic"), configuration=CONFIGURATION)
@@ -111,9 +109,9 @@ def test_what_the_augmentation_reads_is_checked_before_there_is_a_folder(
 ) -> None:
     monkeypatch.chdir(automatic)
     for arguments in (["run", "--out", tmp_path / "run"], ["check"]):
-        message = refusal(command, arguments[0], "config.toml", *arguments[1:], "--set", setting)
-        assert message.startswith("bootstrap: [augment] ") and message in message
-        assert message.count("\n") == 1
+        said = refusal(command, arguments[0], "config.toml", *arguments[1:], "--set", setting)
+        assert said.startswith("bootstrap: [augment] ") and message in said
+        assert said.count("\n") == 1
     assert not (tmp_path / "run").exists()
 
 

@@ -40,8 +40,7 @@ class CountingSource:
 
 
 def ids(batch: Batch) -> list[str]:
-    names: list[str] = batch.ids.to_pylist()
-    return names
+    return batch.ids.to_pylist()
 
 
 class Idle:
@@ -84,7 +83,6 @@ def test_relabelling_reads_each_batch_once(tmp_path: Path, iterations: int) -> N
     assert [step.tagged for step in steps] == [3 * n for n in range(min(iterations, 10) + 1)]
     assert source.reads == dict.fromkeys(range(min(iterations, 10)), 1)
     last = steps[-1].chosen
-    assert last is not None
     assert ids(last.batch)[::3] == [f"u{n}-0" for n in range(min(iterations, 10))]
 
 

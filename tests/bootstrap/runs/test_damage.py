@@ -106,8 +106,8 @@ def test_a_model_does_not_tag_other_units(
         unit = Run(copied).best_model() / "unit.json"
         content = unit.read_bytes()
         change(unit)
-        message = refusal(command, "tag", model, project / "seed.jsonl", tmp_path / "out.jsonl")
-        assert message in message
+        said = refusal(command, "tag", model, project / "seed.jsonl", tmp_path / "out.jsonl")
+        assert message in said
         unit.write_bytes(content)
 
 

@@ -99,12 +99,7 @@ def test_an_empty_folder_becomes_a_run(tmp_path: Path) -> None:
     [
         ["iterations/"],
         [".lock", "iterations/", "environment.json", f".data.parquet.{PARTIAL}"],
-        [
-            "iterations/",
-            "environment.json",
-            "data.parquet",
-            f".config.toml.{PARTIAL}",
-        ],
+        ["iterations/", "environment.json", "data.parquet", f".config.toml.{PARTIAL}"],
     ],
 )
 def test_what_a_run_killed_at_its_beginning_left_is_no_obstacle(

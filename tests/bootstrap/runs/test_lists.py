@@ -46,8 +46,7 @@ def options_of(seed: Batch, validation: Batch | None = None) -> ListOptions:
 
 
 def texts(batch: Batch) -> list[str]:
-    values: list[str] = batch.texts.to_pylist()
-    return values
+    return batch.texts.to_pylist()
 
 
 def test_one_class_of_places_has_all_kinds() -> None:
@@ -60,7 +59,6 @@ def test_one_class_of_places_has_all_kinds() -> None:
 def test_validation_documents_show_the_kinds_that_a_biased_seed_lacks() -> None:
     seed = gold([NOTES[1], NOTES[3]], {"Q": "QUI", "S": "ON"})
     alone = list_options_for(seed, AugmentOptions())
-    assert alone is not None
     assert (alone.place_label, alone.place_labels) == ("", {"street": "ON"})
     validation = gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")})
     options = options_of(seed, validation=validation)

@@ -12,10 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.runs.metrics import (
-    IterationMetrics,
-    beyond_tolerance,
-)
+from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance
 from bootstrap.runs.observer import halves
 from corpus.batch import make_batch
 from corpus.document import Document, Span

@@ -116,11 +116,7 @@ def test_too_few_documents_have_no_interval(row: Row) -> None:
     [
         ((8, 0, 2), (0.1, 0.4), "The run raised strict entity F1 from 0.667 with the seed "),
         ((2, 0, 8), (-0.5, -0.1), "The run lowered strict entity F1 from 0.667 with the "),
-        (
-            (6, 0, 4),
-            (-0.1, 0.2),
-            "No significant gain: strict entity F1 ",
-        ),
+        ((6, 0, 4), (-0.1, 0.2), "No significant gain: strict entity F1 "),
         ((6, 0, 4), None, "Strict entity F1 went from 0.667 with the seed alone to 0.750 (+0.083"),
         ((5, 0, 5), (0.0, 0.0), "The run gained nothing: strict entity F1 is 0.667 with the "),
     ],

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 from bootstrap.runs.folder import Run
 from bootstrap.runs.observer import CONFIDENCE_BINS
-from bootstrap.runs.records import (
-    DocumentCounts,
-    errors_table,
-    load_errors,
-)
+from bootstrap.runs.records import DocumentCounts, errors_table, load_errors
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.error_analysis import EntityError

@@ -48,7 +48,6 @@ def views(draw: st.DrawFn) -> tuple[Batch, list[Tagging]]:
 def naive_support(tagging: Tagging, first: int, last: int, kind: str) -> float:
     """Compute the lowest probability of a class that the tagging allows, token by token."""
     values = []
-    assert tagging.token_confidence is not None
     for place in range(first, last + 1):
         label, confidence = LABELS[tagging.tags[place]], tagging.token_confidence[place]
         same = label[2:] == kind
@@ -77,7 +76,6 @@ def select(
         most=most,
         rng=np.random.default_rng(0),
     )
-    assert found.tagging is not None
     return batch.with_tags(found.tagging.tags, LABELS).take(found.indices)
 
 
@@ -110,7 +108,6 @@ def test_without_a_reference_likely_spans_are_kept_and_other_candidates_are_unkn
         most=100,
         rng=np.random.default_rng(0),
     )
-    assert found.tagging is not None
     tags, offsets = found.tagging.tags, batch.document_offsets
     kept = find_entities(tags, offsets, LABELS)
     taken = np.zeros(batch.n_tokens, bool)
@@ -224,7 +221,6 @@ def test_a_variant_differs_in_its_options_and_in_its_name() -> None:
     selected = []
     for each in (strategy, variant):
         selection = each.select(replace(view, views=(view,)), batch, np.random.default_rng(0))
-        assert selection.tagging is not None
         selected.append(int((selection.tagging.tags == 3).sum()))
     assert selected == [4, 3]  # 0.9 and 0.6 of 5
     assert not of_name["confident_documents"].variants
@@ -250,6 +246,5 @@ def test_a_strategy_uses_the_views_that_it_names() -> None:
         strategy = strategy_for(SelectOptions(strategy=name, share=0.5), reference)
         tagging = replace(unsure, views=(second, lists))
         selection = strategy.select(tagging, batch, np.random.default_rng(0))
-        assert selection.tagging is not None
         found[name] = selection.tagging.tags.tolist()
     assert found == {"agreement": [0, 3], "agreement_with_lists": [3, -1]}

@@ -276,13 +276,7 @@ REFERENCES = st.one_of(
 def test_what_holds_of_every_selection(documents, reference, threshold, most) -> None:
     pool = tagged([text for text, _, _ in documents], [each for _, each, _ in documents])
     selectable = np.array([each for _, _, each in documents], bool)
-    selection = select(
-        pool,
-        reference,
-        confidence=threshold,
-        most=most,
-        selectable=selectable,
-    )
+    selection = select(pool, reference, confidence=threshold, most=most, selectable=selectable)
     able = [
         row
         for row, (text, confidence, may) in enumerate(documents)
@@ -299,20 +293,13 @@ def test_what_holds_of_every_selection(documents, reference, threshold, most) ->
     else:
         assert len(selection.indices) == floor
     if reference and len(selection.indices):
-        assert selection.proportions is not None
         assert selection.proportions.classes == reference.proportions.classes
         assert selection.deviation == pytest.approx(
             deviation(pool, selection.indices.tolist(), reference)
         )
     else:
         assert selection.deviation == 0
-    again = select(
-        pool,
-        reference,
-        confidence=threshold,
-        most=most,
-        selectable=selectable,
-    )
+    again = select(pool, reference, confidence=threshold, most=most, selectable=selectable)
     assert again.indices.tolist() == selection.indices.tolist()
     assert (again.bound, again.deviation) == (selection.bound, selection.deviation)
 
@@ -401,7 +388,6 @@ def test_a_class_that_the_pool_lacks() -> None:
         selection = select(pool, reference)
         assert len(selection.indices) == 20
         assert selection.bound < 20
-        assert selection.proportions is not None
         assert selection.proportions.as_dict()["B per token"] == 0
         missing = 0.125 / reference.tolerance(20)[1]
         assert missing > 1

@@ -33,10 +33,7 @@ from tests.bootstrap.self_training.looping import Iteration, loop_options, run_l
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 VALIDATION = [Document(f"v{i}", "Ana ve", (Span(0, 3, "PERSON"),)) for i in range(10)]
-SEED = [
-    Document("s0", "Pac Joan Puig", (Span(4, 13, "PERSON"),)),
-    Document("s1", "sin fiebre"),
-]
+SEED = [Document("s0", "Pac Joan Puig", (Span(4, 13, "PERSON"),)), Document("s1", "sin fiebre")]
 
 
 @dataclass
@@ -155,8 +152,7 @@ def nothing(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selecti
 
 
 def ids(batch: Batch) -> list[str]:
-    names: list[str] = batch.ids.to_pylist()
-    return names
+    return batch.ids.to_pylist()
 
 
 def pseudo(script: Script) -> list[list[str]]:
@@ -450,14 +446,12 @@ def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:
     sure = {f"u{i}": value for i, value in enumerate([0.5, 0.84999, 0.85, 0.9, 0.95, 1.0, 0.2])}
     script = Script([1, 2], confidence=lambda number, name: sure[name])
     first = train(script, Pool(7))[1]
-    assert first.chosen is not None
     assert ids(first.chosen.batch) == ["u2", "u3", "u4", "u5"]
     assert first.chosen.confidence.tolist() == [0.85, 0.9, 0.95, 1.0]
     assert first.confident == 4
 
     script = Script([1, 2], confidence=lambda number, name: sure[name])
     few = train(script, Pool(7), select=select_options(max_selected=2, proportions=False))[1]
-    assert few.chosen is not None
     assert ids(few.chosen.batch) == ["u4", "u5"]
 
 
@@ -810,12 +804,7 @@ def test_while_nothing_is_selected_nothing_is_compared() -> None:
 def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bool) -> None:
     copies = make_batch([Document("s0+1", "Pac Eva Mas", (Span(4, 11, "PERSON"),))], labelled=True)
     script = Script([*hits, 6])
-    steps, _ = compared(
-        script,
-        Pool(2),
-        strategy=named("one"),
-        augment=lambda gold: (copies, None),
-    )
+    steps, _ = compared(script, Pool(2), strategy=named("one"), augment=lambda gold: (copies, None))
     assert [step.augmented for step in steps] == [chosen, chosen]
     assert [(x.name, x.chosen) for x in steps[0].trials] == [
         (SEED_ALONE, not chosen),

@@ -90,8 +90,7 @@ def finished(
 
 @pytest.fixture(params=["divergence", "dictionary"])
 def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
+    return request.param
 
 
 def settings(*given: str) -> list[str]:
@@ -233,25 +232,6 @@ def test_no_name_begins_with_what_own_lists_block(
         rows = [json.loads(line) for line in (run / "out.jsonl").read_text().splitlines()]
         tagged = [[row["text"][start:end] for start, end, _ in row["label"]] for row in rows]
         assert tagged == [[name] if name else [] for name in names], blocked
-
-
-def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
-    kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
-) -> None:
-    make_gazetteer().save(tmp_path / "empty.parquet")
-    for name, message in (
-        ("none", "does not exist; expected a gazetteer"),
-        ("empty", "has no terms"),
-    ):
-        path = tmp_path / f"{name}.parquet"
-        given = settings(
-            f"initial_model.kind={kind}", f'initial_model.blocked=["blocking", "{path}"]'
-        )
-        done = command("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
-        assert done.code == 2
-        assert done.err.startswith(f"bootstrap: [initial_model] {path} ") and message in done.err
-        assert len(done.err.splitlines()) == 1
-        assert not (tmp_path / "run").exists()
 
 
 # Seeds beside a start, other trust, other counts

@@ -5,22 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.formats import write
+from tests.measuring import measured
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
-
-#: What a process says of its peak at its end, in MiB.
-PEAK = """
-import re, pathlib
-status = pathlib.Path("/proc/self/status").read_text()
-print("peak", int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) / 1024)
-"""
 
 #: A loop over all notes with a tagger that learns and finds nothing, and is sure of a few.
 LOOP = """
@@ -67,11 +60,6 @@ assert main(["tag", *sys.argv[1:], "--jobs", "1"]) == 0
 """
 
 
-def peak(done: Any) -> float:
-    assert done.code == 0, done.err
-    return float(done.out.splitlines()[-1].removeprefix("peak "))
-
-
 @pytest.fixture(scope="module")
 def pools(
     tmp_path_factory: pytest.TempPathFactory,
@@ -94,26 +82,25 @@ def pools(
 
 
 @pytest.mark.slow
-def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -> None:
+def test_the_loop_holds_a_batch_at_a_time(pools: dict[int, Path]) -> None:
     """The texts of 40,000 more notes are 80 MB."""
     peaks = {}
     for number, path in pools.items():
         settings = [f"data.unlabeled={path}", "loop.batch=1000", "loop.iterations=1000"]
         settings += ["loop.patience=1000", "select.confidence=0.5", "select.proportions=false"]
-        done = launch.python(LOOP + PEAK, path.with_name("config.toml"), *settings)
-        peaks[number] = peak(done)
-        assert done.out.startswith(f"exhausted {number}\n")
+        said, peaks[number] = measured(LOOP, path.with_name("config.toml"), *settings)
+        assert said == f"exhausted {number}"
     assert peaks[50_000] - peaks[10_000] < 60, peaks
 
 
 @pytest.mark.slow
 def test_tagging_holds_a_bounded_number_at_a_time(
-    launch: Any, pools: dict[int, Path], finished: Path, tmp_path: Path
+    pools: dict[int, Path], finished: Path, tmp_path: Path
 ) -> None:
     """As few here as it takes to tell: the texts of the others alone are 80 MB."""
-    code = f"from bootstrap import inference\ninference._UNITS_PER_BATCH = 2000\n{TAG}{PEAK}"
+    code = f"from bootstrap import inference\ninference._UNITS_PER_BATCH = 2000\n{TAG}"
     peaks = {
-        number: peak(launch.python(code, finished, path, tmp_path / f"{number}.parquet"))
+        number: measured(code, finished, path, tmp_path / f"{number}.parquet")[1]
         for number, path in pools.items()
     }
     assert peaks[50_000] - peaks[10_000] < 60, peaks
@@ -127,7 +114,7 @@ assert main(["count", *sys.argv[1:]]) == 0
 
 
 @pytest.mark.slow
-def test_counting_holds_each_word_in_few_bytes(launch: Any, tmp_path: Path) -> None:
+def test_counting_holds_each_word_in_few_bytes(tmp_path: Path) -> None:
     """A dictionary of strings would take about 250 bytes for each."""
     peaks = {}
     for words in (60_000, 1_200_000):
@@ -137,6 +124,6 @@ def test_counting_holds_each_word_in_few_bytes(launch: Any, tmp_path: Path) -> N
             for begin in range(0, words, 500)
         )
         write((Document(str(number), text) for number, text in enumerate(texts)), path)
-        peaks[words] = peak(launch.python(COUNT + PEAK, path, "-o", target))
+        _, peaks[words] = measured(COUNT, path, "-o", target)
         assert len(WordCounts.load(target)) == words
     assert (peaks[1_200_000] - peaks[60_000]) * 2**20 / (1_200_000 - 60_000) < 170, peaks

@@ -163,15 +163,6 @@ def test_an_ensemble_is_exported(ensemble: Path, tmp_path: Path, command: Comman
         assert path.is_dir() or b"garc" not in path.read_bytes().lower()
 
 
-def test_a_damaged_member_is_one_line(ensemble: Path, tmp_path: Path, command: Command) -> None:
-    model = Path(shutil.copytree(ensemble, tmp_path / "model"))
-    path = model / "member-2" / "transition.npy"
-    path.write_bytes(path.read_bytes()[:-1] + b"\1")
-    done = command("tag", model, tmp_path / "none.jsonl", tmp_path / "out.jsonl")
-    assert done.code == 2
-    assert f"{path} is damaged" in done.err.replace("\n", " ")
-
-
 @pytest.mark.processes
 def test_notes_are_tagged_over_processes_as_in_one(
     ensemble: Path, notes: Callable[..., Any], tmp_path: Path, command: Command

@@ -13,6 +13,7 @@ import pytest
 
 from corpus.errors import Problems
 from corpus.formats import read, write
+from tests.plugins import install
 
 pytestmark = pytest.mark.processes
 
@@ -45,24 +46,11 @@ proportions = false
 """
 
 
-def install(site: Path) -> None:
-    """Install the package as pip would, without its record of files."""
-    shutil.copy(PLUGIN, site)
-    information = site / "word_tagger-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: word-tagger\nVersion: 1.0\n"
-    )
-    (information / "entry_points.txt").write_text(
-        "[bootstrap.taggers]\nwords = word_tagger:WordTagger\n"
-    )
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the package is installed."""
     folder = tmp_path_factory.mktemp("site")
-    install(folder)
+    install(folder, PLUGIN, "words = word_tagger:WordTagger")
     return folder
 
 

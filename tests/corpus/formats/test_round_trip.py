@@ -31,9 +31,7 @@ odd = texts | st.sampled_from(
 
 @st.composite
 def documents(
-    draw: st.DrawFn,
-    ids: st.SearchStrategy[str] = ids,
-    labels: st.SearchStrategy[str] = labels,
+    draw: st.DrawFn, ids: st.SearchStrategy[str] = ids, labels: st.SearchStrategy[str] = labels
 ) -> Document:
     text = draw(texts)
     cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))

@@ -36,22 +36,6 @@ def contents(folder: Path) -> dict[str, bytes | None]:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "format"),
-    [
-        ("o.jsonl", "jsonl"),
-        ("o.ndjson", "jsonl"),
-        ("o.PARQUET", "parquet"),
-        ("o.pq", "parquet"),
-        ("o", "brat"),
-    ],
-)
-def test_the_suffix_decides(tmp_path: Path, name: str, format: str) -> None:
-    write([ANNA], tmp_path / name)
-    (document,) = read(tmp_path / name, format=format, problems=Problems())
-    assert document.text == ANNA.text
-
-
 @pytest.mark.parametrize("name", ["o.xml", "o.txt", "o.ann", "corpus.v2"])
 def test_another_suffix_needs_a_named_format(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"names no format to write .*; name the format"):

@@ -1,7 +1,6 @@
 """Lines and files that would fill the memory end in one line, in bounded memory."""
 
 import gzip
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from corpus.document import Document
 from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import count_records, read, write
 from corpus.formats import files as files_module
+from tests.measuring import measured
 
 LIMIT = files_module.LONGEST_LINE
 
@@ -79,31 +79,15 @@ def test_what_would_be_too_long_to_be_read_is_not_written(format: str, tmp_path:
 
 MEASURE = """
 import sys
-from pathlib import Path
-from corpus.errors import InputError
+from corpus.errors import InputError, Problems
 from corpus.formats import read
-from corpus.errors import Problems
 message = "read"
 try:
     list(read(sys.argv[1], problems=Problems()))
 except InputError as error:
     message = str(error)
 print(message)
-status = Path("/proc/self/status").read_text()
-print(int(status.partition("VmHWM:")[2].split()[0]) // 1024)
 """
-
-
-def _measured(path: Path) -> tuple[str, int]:
-    """Return the message about a file, and the memory that reading it took, in MiB."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    message, memory = done.stdout.splitlines()
-    return message, int(memory)
 
 
 @pytest.mark.slow
@@ -121,7 +105,7 @@ def test_a_line_of_331_megabytes_takes_little_memory(tmp_path: Path, name: str) 
         for _ in range(331):
             file.write(b"x" * 1_000_000)
         file.write(b'"\n' if header else b'"}\n')
-    assert _measured(good)[0] == "read"
-    message, memory = _measured(bad)
+    assert measured(MEASURE, good)[0] == "read"
+    message, memory = measured(MEASURE, bad)
     assert f"more than {LIMIT:,} characters" in message and message.startswith(str(bad))
-    assert memory < _measured(good)[1] + 4 * LIMIT // 2**20
+    assert memory < measured(MEASURE, good)[1] + 4 * LIMIT // 2**20

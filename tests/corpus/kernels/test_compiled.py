@@ -57,8 +57,7 @@ def without_file() -> Callable[[Any], Any]:
     """Return a compiled function whose machine code cannot be kept anywhere."""
     names: dict[str, Any] = {}
     exec("def doubled(values):\n    return 2 * values.sum()", names)
-    function: Callable[[Any], Any] = compiled("real[::1]")(names["doubled"])
-    return function
+    return compiled("real[::1]")(names["doubled"])
 
 
 def test_every_declared_signature_is_compiled_and_no_other(module: str) -> None:

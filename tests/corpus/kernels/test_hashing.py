@@ -32,11 +32,7 @@ def test_hashes_are_the_same_for_ever() -> None:
     """Saved models find their weights by them."""
     actual = hash_values("form", ["Joan", "COL·LEGI", ""])
     assert actual.dtype == np.uint64
-    assert actual.tolist() == [
-        15998634900561959105,
-        14178134844529967015,
-        9333908149124173399,
-    ]
+    assert actual.tolist() == [15998634900561959105, 14178134844529967015, 9333908149124173399]
 
 
 @given(hashes=st.lists(st.sampled_from([0, 1, 7, 8, 2**63, 2**64 - 1]), max_size=20))

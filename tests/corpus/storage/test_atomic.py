@@ -63,7 +63,6 @@ def mode(path: Path) -> int:
 def test_a_lock_ends_with_its_process_however_that_ended(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LOCKING, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"locked\n"
         with pytest.raises(BlockingIOError), folder_lock(tmp_path):
             pass
@@ -242,7 +241,6 @@ def test_processes_that_write_into_the_same_folder_do_not_disturb_each_other(
         for _ in range(8)
     ]
     for process in processes:
-        assert process.stdin is not None
         process.stdin.close()
         process.stdin = None
     assert [process.communicate()[1] for process in processes] == [""] * 8

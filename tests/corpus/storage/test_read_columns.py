@@ -1,6 +1,5 @@
 """Parquet files that claim or unpack to more than they may stop at a limit, in bounded memory."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from corpus.errors import InputError
 from corpus.storage.tables import read_columns
 from corpus.storage.unpacking import ALWAYS, MOST_RATIO
 from gazetteers.gazetteer import COLUMNS, Gazetteer
+from tests.measuring import measured
 
 ROWS = st.lists(st.tuples(st.text(max_size=5), st.sampled_from("ab"), st.integers(0, 9)))
 
@@ -63,21 +63,7 @@ try:
     print(len(READER(Path(sys.argv[1]))))
 except InputError as error:
     print(error)
-status = Path("/proc/self/status").read_text()
-print(int(status.partition("VmHWM:")[2].split()[0]) // 1024)
 """
-
-
-def measured(path: Path, reader: str) -> tuple[str, int]:
-    """Return the message of opening a table, and the memory in MiB that it takes."""
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("READER", reader), str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    message, memory = done.stdout.splitlines()
-    return message, int(memory)
 
 
 @pytest.mark.slow
@@ -94,12 +80,13 @@ def test_a_small_file_that_stands_for_much_is_refused(
     bomb(path, kind)
     size = path.stat().st_size
     assert size < 1_000_000
-    message, memory = measured(path, reader)
+    script = SCRIPT.replace("READER", reader)
+    message, memory = measured(script, path)
     most = max(MOST_RATIO * size, ALWAYS)
     expected = f"{path} has {size:,} bytes and unpacks to more than {most:,}, the limit"
     assert message.startswith(expected)
     # A piece may have 8 MiB, of which Arrow needs several while it is built.
-    assert memory < measured(good, reader)[1] + 100
+    assert memory < measured(script, good)[1] + 100
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,7 @@ from corpus.batch import make_batch
 from corpus.document import Document
 from gazetteers.folding import fold
 from gazetteers.phrases.matcher import PhraseMatcher
-from gazetteers.phrases.spellings import (
-    ABBREVIATIONS,
-    WORDS,
-    spellings,
-)
+from gazetteers.phrases.spellings import ABBREVIATIONS, WORDS, spellings
 
 
 def finds(phrase: str, text: str) -> bool:

@@ -87,9 +87,6 @@ def test_terms_in_a_case(term: str, case: Case, expected: str) -> None:
     assert in_case(term, case, PARTICLES) == expected
 
 
-@given(
-    st.text("ab '’-./(\n", max_size=12),
-    st.sampled_from(["upper", "lower", "title", "after"]),
-)
+@given(st.text("ab '’-./(\n", max_size=12), st.sampled_from(["upper", "lower", "title", "after"]))
 def test_only_the_case_changes(term: str, case: Case) -> None:
     assert in_case(term, case, PARTICLES).lower() == term

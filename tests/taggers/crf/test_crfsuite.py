@@ -14,11 +14,7 @@ from corpus.formats import read
 from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
 from taggers.annotators import ANNOTATORS, annotated
-from taggers.crf.training.crfsuite_trainer import (
-    attributes_of,
-    crfsuite_model,
-    weights_of_model,
-)
+from taggers.crf.training.crfsuite_trainer import attributes_of, crfsuite_model, weights_of_model
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.wordtype import WordTypeCRF

@@ -42,9 +42,7 @@ class Sizes(NamedTuple):
 
 def named_of(sizes: Sizes) -> st.SearchStrategy[Named]:
     key = st.tuples(
-        st.sampled_from(VALUES),
-        st.integers(0, sizes.offsets - 1),
-        st.integers(0, sizes.labels - 1),
+        st.sampled_from(VALUES), st.integers(0, sizes.offsets - 1), st.integers(0, sizes.labels - 1)
     )
     return st.dictionaries(key, NUMBERS, max_size=30)
 

@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.kernels.hashing import hash_values
-from taggers.embeddings.clusters import (
-    ClusterOptions,
-    clusterings_of,
-    find_clusterings,
-)
+from taggers.embeddings.clusters import ClusterOptions, clusterings_of, find_clusterings
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.word_clusters import ClusterTable, WordClusters, word_hashes
 from taggers.features.words import Words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from tests.plugins import install
 
 PLUGIN = Path(__file__).parent / "plugin" / "random_tagger.py"
 
@@ -36,15 +36,7 @@ def train() -> Batch:
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type:
     """The class of the tagger of the kind "random", which is installed in a folder."""
     site = tmp_path / "site"
-    information = site / "random_tagger-1.0.dist-info"
-    information.mkdir(parents=True)
-    shutil.copy(PLUGIN, site)
-    (information / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: random-tagger\nVersion: 1.0\n"
-    )
-    (information / "entry_points.txt").write_text(
-        "[bootstrap.taggers]\nrandom = random_tagger:RandomTagger\n"
-    )
+    install(site, PLUGIN, "random = random_tagger:RandomTagger")
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.delitem(sys.modules, "random_tagger", raising=False)
     import random_tagger

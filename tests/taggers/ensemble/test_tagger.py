@@ -25,7 +25,7 @@ from taggers.ensemble import tagger as ensemble_module
 from taggers.ensemble.decoding import entity_probabilities
 from taggers.ensemble.ensemble_options import EnsembleOptions, Member
 from taggers.ensemble.tagger import EnsembleTagger
-from taggers.privacy.pruning import PrunableTagger, Pruning
+from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
 
 NARROW = plain(
@@ -287,7 +287,6 @@ def test_a_folder_names_only_kinds_that_can_be_members(model: Path, kind: str) -
 def test_an_ensemble_is_pruned_by_its_members(
     pair: EnsembleTagger, train: Batch, tmp_path: Path
 ) -> None:
-    assert isinstance(pair, PrunableTagger)
     members: Any = pair.members
     values = pair.contents()["feature values"]
     assert values == sum(member.contents()["feature values"] for member in members) > 0

@@ -73,8 +73,7 @@ def test_an_affix_tells_whole_words_from_parts_of_words(word: str, length: int) 
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["Form", "", "prefix", "prefix0", "prefix10", "suffix-1", "suffix³", "affix3"],
+    "name", ["Form", "", "prefix", "prefix0", "prefix10", "suffix-1", "suffix³", "affix3"]
 )
 def test_an_unknown_feature_is_an_error_that_lists_the_known_ones(name: str) -> None:
     with pytest.raises(InputError) as caught:

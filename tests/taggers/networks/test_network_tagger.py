@@ -47,10 +47,7 @@ def notes(number: int, names=NAMES, towns=TOWNS, seed: int = 0) -> Batch:
         name, town = rng.choice(names), rng.choice(towns)
         text = f"{rng.choice(OTHERS)} {name} {rng.choice(OTHERS)} {town}"
         begin, end = text.index(f" {name} ") + 1, len(text)
-        spans = (
-            Span(begin, begin + len(name), "PERSON"),
-            Span(end - len(town), end, "LOCATION"),
-        )
+        spans = (Span(begin, begin + len(name), "PERSON"), Span(end - len(town), end, "LOCATION"))
         documents.append(Document(str(index), text, spans))
     return make_batch(documents, labelled=True)
 
