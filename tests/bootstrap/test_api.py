@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,6 @@ import pytest
 
 import bootstrap
 from corpus.document import Document
-
-Project = Callable[..., Path]
 
 SETTINGS: dict[str, Any] = {
     "tagger": {"features": ["lower", "shape", "suffix3"], "window": 1, "max_iterations": 15},
@@ -147,9 +144,7 @@ def test_tagged_documents_are_written(run: Any, tmp_path: Path) -> None:
         (lambda to: bootstrap.experiment(5, out=to), "file: expected str | Path, not int"),
     ],
 )
-def test_a_wrong_argument_is_named(
-    call: Callable[[Path], object], message: str, tmp_path: Path
-) -> None:
+def test_a_wrong_argument_is_named(call, message, tmp_path) -> None:
     with pytest.raises(TypeError) as raised:
         call(tmp_path / "new.jsonl")
     assert str(raised.value).startswith(message)

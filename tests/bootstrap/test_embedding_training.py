@@ -86,9 +86,7 @@ def test_notes_without_a_word_are_not_counted(tmp_path: Path, command: Command) 
 
 
 @pytest.mark.slow
-def test_each_normalisation_and_window_gets_an_embedding(
-    pool: Path, tmp_path: Path, command: Command
-) -> None:
+def test_each_normalisation_and_window_gets_an_embedding(pool, tmp_path, command) -> None:
     folder = tmp_path / "e"
     done = command("embed", "train", pool, "-o", folder, "--window", "1,3", *QUICK)
     assert done.code == 0, done
@@ -104,9 +102,7 @@ def test_each_normalisation_and_window_gets_an_embedding(
     assert sorted(path.name for path in folder.iterdir()) == sorted([*names, ".lock"])
 
 
-def test_the_counts_are_those_of_the_notes(
-    embeddings: Path, pool: Path, tmp_path: Path, command: Command
-) -> None:
+def test_the_counts_are_those_of_the_notes(embeddings, pool, tmp_path, command) -> None:
     command("count", pool, "-o", tmp_path / "words.parquet")
     counts = WordCounts.load(tmp_path / "words.parquet")
     embedding = Embedding.load(embeddings / "none-w5")
@@ -178,9 +174,7 @@ def test_words_that_are_too_rare_are_told(pool: Path, tmp_path: Path, command: C
     assert "--min-count" in done.err
 
 
-def test_a_folder_that_another_process_works_on_is_left_alone(
-    embeddings: Path, pool: Path, command: Command
-) -> None:
+def test_a_folder_that_another_process_works_on_is_left_alone(embeddings, pool, command) -> None:
     from corpus.storage.atomic import folder_lock
 
     with folder_lock(embeddings):
@@ -215,9 +209,7 @@ def test_a_word_without_a_vector_is_told(embeddings: Path, command: Command) -> 
     assert command("embed", "show", embeddings.parent / "nowhere", "a").code == 2
 
 
-def test_vectors_made_elsewhere_are_taken_over(
-    embeddings: Path, tmp_path: Path, command: Command
-) -> None:
+def test_vectors_made_elsewhere_are_taken_over(embeddings, tmp_path, command) -> None:
     embedding = Embedding.load(embeddings / "none-w5")
     lines = [f"{len(embedding)} 8"]
     for word, vector in zip(embedding.names.strings(), embedding.vectors[2:], strict=True):
@@ -264,9 +256,7 @@ def test_the_sizes_of_clusters_are_told(embeddings: Path, command: Command) -> N
     assert f'clusters = "{embeddings}"' in done.out
 
 
-def test_more_clusters_than_words_are_left_out_or_if_asked_for_refused(
-    tmp_path: Path, command: Command
-) -> None:
+def test_more_clusters_than_words_are_left_out_or_if_asked_for_refused(tmp_path, command) -> None:
     lines = [f"word{number} {number % 7} {number % 5}" for number in range(150)]
     (tmp_path / "some.vec").write_text("\n".join(["150 2", *lines]))
     assert command("embed", "load", tmp_path / "some.vec", "-o", tmp_path / "e").code == 0
@@ -279,9 +269,7 @@ def test_more_clusters_than_words_are_left_out_or_if_asked_for_refused(
     assert "5,000 clusters are too many; set smaller numbers with --k" in done.err
 
 
-def test_clusters_that_are_there_are_kept(
-    embeddings: Path, tmp_path: Path, command: Command
-) -> None:
+def test_clusters_that_are_there_are_kept(embeddings, tmp_path, command) -> None:
     copied = Path(shutil.copytree(embeddings, tmp_path / "copied"))
     file = copied / "none-w5" / "clusters-4.npy"
     before = file.stat().st_mtime_ns
@@ -296,9 +284,7 @@ def test_clusters_that_are_there_are_kept(
 
 
 @pytest.fixture
-def clustered(
-    embeddings: Path, make_project: Callable[..., Path], tmp_path: Path
-) -> tuple[Path, Path]:
+def clustered(embeddings, make_project, tmp_path) -> tuple[Path, Path]:
     """A project that looks at clusters beside it."""
     project = make_project(tmp_path / "project", unlabeled=700)
     copied = Path(shutil.copytree(embeddings, project / "embeddings"))
@@ -340,9 +326,7 @@ def test_a_run_goes_on_with_the_clusters_that_it_was_begun_with(
     assert "clusters-4.npy has changed since the run was started" in done.err
 
 
-def test_notes_that_share_no_word_with_the_clusters_are_told(
-    clustered: tuple[Path, Path], tmp_path: Path, command: Command
-) -> None:
+def test_notes_that_share_no_word_with_the_clusters_are_told(clustered, tmp_path, command) -> None:
     config, _ = clustered
     (tmp_path / "other.vec").write_text("2 2\nzzz 1 2\nyyy 2 1\n")
     command("embed", "load", tmp_path / "other.vec", "-o", tmp_path / "other")

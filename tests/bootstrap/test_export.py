@@ -29,8 +29,6 @@ from taggers.privacy.pruning import KEPT_PARTS, Pruning
 from taggers.registry import find_kind
 from tests.taggers.conftest import _make_embedding, plain
 
-Command = Callable[..., Any]
-
 #: A name of one patient with five documents, one of two, one of four, and one of nobody.
 RARE, TWO, COMMON, ABSENT = "Zóilokratex", "Wolfhakim", "Joaquina", "Xabiorneth"
 HEADER = "Apodozzk"
@@ -126,9 +124,7 @@ KINDS = ("crf", "divergence", "dictionary", "lists", "ensemble", NETWORK)
 
 
 @pytest.fixture(scope="module")
-def models(
-    train: Batch, options: dict[str, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Path]:
+def models(train, options, tmp_path_factory) -> Callable[[str], Path]:
     """Train a model of a kind, once."""
     made: dict[str, Path] = {}
 
@@ -193,9 +189,7 @@ def test_a_rare_name_is_nowhere_in_an_export_and_the_others_are_found(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_an_audit_confirms_what_is_in_a_model(
-    name: str, models: Callable[[str], Path], options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_an_audit_confirms_what_is_in_a_model(name, models, options, tmp_path) -> None:
     """The lists of the attacker are those that the model has; what is in them only is no trace."""
     model = models(name)
     export_model(model, tmp_path / "out", pruning=Pruning.from_choices(3), gold=[])
@@ -256,9 +250,7 @@ def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
 HASHES = {"crf": "hashes.npy", "lists": "common-words.npy", "bilstm-crf": "words.npy"}
 
 
-def test_parts_that_are_public_are_kept_when_asked_for(
-    models: Callable[[str], Path], tmp_path: Path, options: dict[str, Any]
-) -> None:
+def test_parts_that_are_public_are_kept_when_asked_for(models, tmp_path, options) -> None:
     model = models("crf")
     before = load_tagger(model)
     kept = before.pruned(Pruning.from_choices(3, keep=KEPT_PARTS)).contents()
@@ -272,9 +264,7 @@ def test_parts_that_are_public_are_kept_when_asked_for(
     assert 0 < nothing["words with a cluster"] < kept["words with a cluster"]
 
 
-def test_a_part_of_a_public_list_is_not_public(
-    models: Callable[[str], Path], options: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_part_of_a_public_list_is_not_public(models, options, tmp_path) -> None:
     """A name of the census that somebody collected from notes tells that it is in the notes."""
     larger = gazetteer((RARE, TWO, COMMON, ABSENT, "vive", "otra"), tmp_path / "larger.parquet")
     tagger = load_tagger(models("crf"))
@@ -307,9 +297,7 @@ def _simple() -> Any:
     return plain(CRFOptions, features=("form",), window=0, conjunctions=(), streams=())
 
 
-def test_the_commands_say_what_they_did(
-    models: Callable[[str], Path], options: dict[str, Any], tmp_path: Path, command: Command
-) -> None:
+def test_the_commands_say_what_they_did(models, options, tmp_path, command) -> None:
     write(NOTES, tmp_path / "notes.jsonl")
     model, out = models("crf"), tmp_path / "out"
     done = command("export", model, out, "--min-patients", 4, "--gold", tmp_path / "notes.jsonl")

@@ -67,9 +67,7 @@ def test_a_run_means_its_best_model(finished: Path) -> None:
     assert find_model(finished / "best").resolve() == best.resolve()
 
 
-def test_what_is_neither_run_nor_model_is_refused(
-    tmp_path: Path, project: Path, command: Command
-) -> None:
+def test_what_is_neither_run_nor_model_is_refused(tmp_path, project, command) -> None:
     assert command("init", tmp_path / "init").code == 0
     for what in ("nowhere", "init"):
         done = command("tag", tmp_path / what, project / "seed.jsonl", tmp_path / "out.jsonl")
@@ -107,9 +105,7 @@ def hidden(document: Document, mark: str) -> Document:
 
 @pytest.mark.parametrize("mark", ["\xad", "\u200b\u200d"])
 @pytest.mark.parametrize("unit", ["document", "sentence"])
-def test_invisible_characters_change_no_span(
-    mark: str, unit: Any, tagger: ParallelTagger, fresh: list[Document]
-) -> None:
+def test_invisible_characters_change_no_span(mark, unit, tagger, fresh) -> None:
     plain = tag_documents(fresh, tagger, unit, "probability", propagate=["PERSON"])
     changed = [hidden(document, mark) for document in fresh]
     tagged = tag_documents(changed, tagger, unit, "probability", propagate=["PERSON"])
@@ -145,9 +141,7 @@ def test_tag_names_unusual_characters(finished: Path, tmp_path: Path, command: C
 
 
 @pytest.mark.parametrize("unit", ["document", "line", "sentence"])
-def test_units_are_put_together_at_the_offsets_of_the_source(
-    unit: Any, tagger: ParallelTagger, notes: MakeNotes
-) -> None:
+def test_units_are_put_together_at_the_offsets_of_the_source(unit, tagger, notes) -> None:
     ends = ["\n", "\r\n", "\n\n  ", ". ", "\r"]
     some = iter(notes(60, 5))
     sources = [
@@ -179,9 +173,7 @@ def test_units_are_put_together_at_the_offsets_of_the_source(
     assert total > 20
 
 
-def test_documents_are_tagged_as_they_come(
-    tagger: ParallelTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_are_tagged_as_they_come(tagger, fresh, monkeypatch) -> None:
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
     monkeypatch.setattr(inference, "_ROWS", 4)
     asked = []
@@ -260,9 +252,7 @@ def test_confidence_of_spans_stands_beside_them_where_asked_for(
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])
-def test_confidence_of_spans_goes_with_them_through_units(
-    unit: Any, tagger: ParallelTagger, notes: MakeNotes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_confidence_of_spans_goes_with_them_through_units(unit, tagger, notes, monkeypatch) -> None:
     some = iter(notes(30, 5))
     sources = [
         Document(f"d{i}", "\n".join(next(some).text for _ in range(3)), group="p")
@@ -283,18 +273,14 @@ def test_confidence_of_spans_goes_with_them_through_units(
     assert {item.span_confidences for item in plain} == {()}
 
 
-def test_a_model_works_without_its_run(
-    finished: Path, project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_model_works_without_its_run(finished, project, tmp_path, command) -> None:
     shutil.copytree(find_model(finished), tmp_path / "model")
     for model, out in ((tmp_path / "model", "a.jsonl"), (finished, "b.jsonl")):
         assert command("tag", model, project / "validation.jsonl", tmp_path / out).code == 0
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 
-def test_tagging_that_fails_leaves_nothing(
-    finished: Path, project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_tagging_that_fails_leaves_nothing(finished, project, tmp_path, command) -> None:
     (tmp_path / "in.jsonl").write_bytes((project / "unlabeled.jsonl").read_bytes() + b"{")
     for name in ("out.jsonl", "out.parquet", "out"):
         done = command("tag", finished, tmp_path / "in.jsonl", tmp_path / name)

@@ -161,9 +161,7 @@ def test_puts_batches_together_as_lists(parts: list[list[Document]], data: st.Da
 @example([Document("", ""), Document("", " \n", (), "")], True, None)
 @example([Document("", "Ana", (Span(0, 3, "línea\nnueva"),))], True, None)
 @thorough
-def test_comes_back_from_bytes(
-    corpus: list[Document], labelled: bool, data: st.DataObject | None
-) -> None:
+def test_comes_back_from_bytes(corpus, labelled, data) -> None:
     batch = make_batch(corpus, labelled=labelled)
     assert_same(Batch.from_bytes(batch.to_bytes()), batch)
     # What was taken out of other bytes goes through bytes again, and has forgotten the rest.
@@ -447,9 +445,7 @@ PAIRS = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["x", "y", ""]
 
 
 @given(PAIRS, st.lists(PAIRS, max_size=3))
-def test_documents_with_the_same_id_and_text_are_the_same(
-    own: list[tuple[str, str]], others: list[list[tuple[str, str]]]
-) -> None:
+def test_documents_with_the_same_id_and_text_are_the_same(own, others) -> None:
     batch, *other_batches = (
         make_batch([Document(*pair) for pair in pairs], labelled=False) for pairs in (own, *others)
     )

@@ -47,9 +47,7 @@ def equal(left: Scores, right: Scores) -> bool:
 @given(documents(), st.data())
 @example([Document("d0", "\u0301", (Span(0, 1, "A"),))], None)
 @settings(max_examples=60, deadline=None)
-def test_scores_of_batches_are_those_of_their_documents(
-    gold: list[Document], data: st.DataObject | None
-) -> None:
+def test_scores_of_batches_are_those_of_their_documents(gold, data) -> None:
     """Tags are drawn around those of the gold documents, over labels numbered in another way."""
     batch = make_batch(gold, labelled=True)
     labels = bio_labels(["A", "B", "C"][(data.draw(st.integers(0, 1)) if data else 0) :])

@@ -134,9 +134,7 @@ def test_words_are_numbered_as_a_dict_numbers_them(batches: list[list[str]]) -> 
 @example(texts=[])
 @example(texts=["", ""])
 @example(texts=["\0 日 \U0001f600 Nu\u0301ria"])
-def test_what_is_saved_is_loaded(
-    texts: list[str], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_what_is_saved_is_loaded(texts, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("counts") / "counts.parquet"
     counts = counted(texts)
     counts.save(path)
@@ -191,9 +189,7 @@ COLUMNS = {
         ([2, 1], [1, 1], 2**63),
     ],
 )
-def test_counts_of_no_corpus_are_an_error(
-    tmp_path: Path, counts: list[int], documents: list[int], total: int
-) -> None:
+def test_counts_of_no_corpus_are_an_error(tmp_path, counts, documents, total) -> None:
     words = pa.array(["a", "b"], pa.large_string())
     path = tmp_path / "counts.parquet"
     WordCounts(words, np.array(counts), np.array(documents), total).save(path)
@@ -214,9 +210,7 @@ def test_counts_of_no_corpus_are_an_error(
         ({}, "1"),
     ],
 )
-def test_other_columns_are_an_error(
-    tmp_path: Path, columns: dict[str, pa.Array], total: str | None
-) -> None:
+def test_other_columns_are_an_error(tmp_path, columns, total) -> None:
     table = pa.table(columns)
     if total is not None:
         table = table.replace_schema_metadata({"documents": total})

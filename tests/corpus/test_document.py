@@ -1,7 +1,6 @@
 """A document cannot contradict itself, and what it says about itself is not its text."""
 
 import json
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -52,9 +51,7 @@ def test_accepts_what_makes_sense_and_nothing_else(text: str, spans: list[Span])
         ([Span(6, 14, "AGE"), Span(0, 10, "PERSON")], ["0-10", "PERSON", "6-14", "AGE", "overlap"]),
     ],
 )
-def test_errors_name_the_document_and_offsets_but_not_the_text(
-    found: list[Span], said: list[str]
-) -> None:
+def test_errors_name_the_document_and_offsets_but_not_the_text(found, said) -> None:
     with pytest.raises(DocumentError) as caught:
         Document("ward/17", TEXT, tuple(found))
     message = str(caught.value)
@@ -84,9 +81,7 @@ def test_errors_name_the_document_and_offsets_but_not_the_text(
         (lambda: Columns(id="\ufeffid"), InputError, "id: a byte-order mark cannot begin"),
     ],
 )
-def test_an_argument_of_another_type_is_named(
-    make: Callable[[], object], error: type[Exception], message: str
-) -> None:
+def test_an_argument_of_another_type_is_named(make, error, message) -> None:
     with pytest.raises(error, match=message):
         make()
 

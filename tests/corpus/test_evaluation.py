@@ -153,9 +153,7 @@ def texts_and_spans(
 @example([])
 @example([(Document("", "a,b", (Span(0, 1, "A"), Span(2, 3, "A"))), Document("", "a,b"))])
 @thorough
-def test_counts_are_those_of_the_definitions(
-    corpus: list[tuple[Document | None, Document | None]],
-) -> None:
+def test_counts_are_those_of_the_definitions(corpus) -> None:
     gold, predicted = sides_of(corpus)
     scores = score(iter(gold), iter(predicted))
     expected = texts_and_spans(gold, predicted)
@@ -202,9 +200,7 @@ def test_counts_are_those_of_the_definitions(
         ("Ana Puig, Vic", [(0, 8), (10, 13)], [(0, 3), (4, 13)], (1, 0, 0)),
     ],
 )
-def test_merged_spans(
-    text: str, gold: list[Offsets], predicted: list[Offsets], expected: tuple[int, int, int]
-) -> None:
+def test_merged_spans(text, gold, predicted, expected) -> None:
     sides = both(text, [(*pair, "A") for pair in gold], [(*pair, "B") for pair in predicted])
     assert score(*sides).counts("span_merged") == expected
     assert span_merged(text, sides[0][0].spans, sides[1][0].spans) == expected
@@ -266,9 +262,7 @@ def test_an_id_that_comes_twice_is_an_error(side: str) -> None:
 
 @given(corpora, st.data())
 @thorough
-def test_a_part_is_scored_as_if_it_were_all(
-    corpus: list[tuple[Document | None, Document | None]], data: st.DataObject
-) -> None:
+def test_a_part_is_scored_as_if_it_were_all(corpus, data) -> None:
     gold, predicted = sides_of(corpus)
     scores = score(gold, predicted)
     chosen = [index for index in range(len(scores.ids)) if data.draw(st.booleans())]

@@ -9,7 +9,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.batch import make_batch
-from corpus.document import Document
 from corpus.errors import Problems
 from corpus.evaluation import score
 from corpus.tags import (
@@ -21,7 +20,7 @@ from corpus.tags import (
     tags_of_entities,
     well_formed,
 )
-from corpus.units import Unit, split_documents
+from corpus.units import split_documents
 
 LABELS = ("O", "B-AGE", "I-AGE", "B-NAME", "I-NAME")
 #: The same labels as a tagger may list them.
@@ -82,9 +81,7 @@ def entities_token_by_token(corpus: list[list[int]], labels: tuple[str, ...]) ->
 @example([[], [1], [], [2, 2], []], LABELS)
 @example([[1, -1, 2], [-1]], LABELS)
 @thorough
-def test_entities_are_those_found_token_by_token(
-    corpus: list[list[int]], labels: tuple[str, ...]
-) -> None:
+def test_entities_are_those_found_token_by_token(corpus, labels) -> None:
     actual = find_entities(*columns(corpus), labels)
     assert entities(actual, labels) == entities_token_by_token(corpus, labels)
 
@@ -117,9 +114,7 @@ def spans_of_tokens(draw: st.DrawFn) -> tuple[list[Entity], np.ndarray]:
 )
 @example(([], np.array([0])), LABELS)
 @thorough
-def test_entities_become_tags_and_the_same_entities(
-    drawn: tuple[list[Entity], np.ndarray], labels: tuple[str, ...]
-) -> None:
+def test_entities_become_tags_and_the_same_entities(drawn, labels) -> None:
     expected, documents = drawn
     names = classes_of(labels)
     given_entities = TokenSpans(
@@ -139,9 +134,7 @@ def test_entities_become_tags_and_the_same_entities(
 @given(tagged, st.sampled_from([LABELS, SHUFFLED]))
 @example([[], [2, 2], [], [4]], LABELS)
 @thorough
-def test_well_formed_tags_say_the_same_and_are_what_entities_give(
-    corpus: list[list[int]], labels: tuple[str, ...]
-) -> None:
+def test_well_formed_tags_say_the_same_and_are_what_entities_give(corpus, labels) -> None:
     tags, documents = columns(corpus)
     before = tags.copy()
     repaired = well_formed(tags, documents, labels)
@@ -180,9 +173,7 @@ def test_labels_name_each_class_once_and_in_order() -> None:
         ("dev", ["S0212-71992005001000009-1"]),
     ],
 )
-def test_gold_spans_survive(
-    gold: dict[str, list[Document]], split: str, unit: Unit, misaligned: list[str]
-) -> None:
+def test_gold_spans_survive(gold, split, unit, misaligned) -> None:
     crossing, problems = Problems(), Problems()
     documents = list(split_documents(gold[split], unit, crossing))
     assert not crossing.counts

@@ -224,9 +224,7 @@ def test_sentences(text: str) -> None:
         ("12.\xad Tos. \xad", ["12.\xad Tos. \xad"]),
     ],
 )
-def test_sentences_end_where_they_would_without_invisible_characters(
-    text: str, expected: list[str]
-) -> None:
+def test_sentences_end_where_they_would_without_invisible_characters(text, expected) -> None:
     assert split(text, "sentence") == expected
 
 

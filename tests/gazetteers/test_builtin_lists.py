@@ -130,9 +130,7 @@ def test_streets_have_a_kind_and_no_number(places: Gazetteer) -> None:
         ("acude al centro de salud sin cita", []),
     ],
 )
-def test_places_are_found_as_notes_write_them(
-    text: str, expected: list[tuple[str, str]], matcher: PhraseMatcher
-) -> None:
+def test_places_are_found_as_notes_write_them(text, expected, matcher) -> None:
     batch = make_batch([Document("", text)], labelled=False)
     matches = matcher.find(batch)
     spans = zip(

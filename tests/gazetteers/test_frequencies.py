@@ -69,9 +69,7 @@ _ROWS = st.lists(
 
 @settings(max_examples=30)
 @given(_ROWS, st.sets(st.sampled_from(["a", "b", "c"])))
-def test_words_are_borne_as_often_as_a_slow_count_says(
-    make_gazetteer: MakeGazetteer, rows: list[tuple[str, str, int]], wanted: set[str]
-) -> None:
+def test_words_are_borne_as_often_as_a_slow_count_says(make_gazetteer, rows, wanted) -> None:
     made = make_gazetteer(*rows)
     there = {name for _, name, _ in rows}
     classes = sorted(wanted & there)
@@ -107,9 +105,7 @@ def test_words_are_looked_up_however_they_are_written(make_gazetteer: MakeGazett
 
 @settings(max_examples=30)
 @given(st.sets(_WORDS), st.sets(_WORDS))
-def test_words_that_another_dictionary_has_too_are_told(
-    make_gazetteer: MakeGazetteer, left: set[str], right: set[str]
-) -> None:
+def test_words_that_another_dictionary_has_too_are_told(make_gazetteer, left, right) -> None:
     one, other = (
         Frequencies.from_gazetteer(make_gazetteer(*((word, "a", 1) for word in sorted(words))))
         for words in (left, right)

@@ -37,9 +37,7 @@ def reference(measure: str, document: Sequence[float]) -> float:
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(documents=DOCUMENTS)
-def test_documents_are_measured_by_their_token_marginals(
-    measure: str, documents: list[list[float]]
-) -> None:
+def test_documents_are_measured_by_their_token_marginals(measure, documents) -> None:
     tokens = np.array([probability for document in documents for probability in document])
     actual = document_confidence(measure, offsets_of(documents), token_confidence=tokens)
     expected = [reference(measure, document) for document in documents]
@@ -89,9 +87,7 @@ def test_an_unknown_measure_is_refused() -> None:
 @given(
     rows=st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), max_size=12), data=st.data()
 )
-def test_an_entity_is_as_probable_as_its_least_probable_label(
-    rows: list[list[float]], data: st.DataObject
-) -> None:
+def test_an_entity_is_as_probable_as_its_least_probable_label(rows, data) -> None:
     number = len(rows)
     marginals = np.array(rows).reshape(number, len(LABELS))
     offsets = np.array([0, data.draw(st.integers(0, number)), number])

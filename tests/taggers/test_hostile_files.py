@@ -84,9 +84,7 @@ def sign(embedding: Path, **changes: object) -> None:
         (lambda array: array[::-1].copy(), "has other hashes than those of its words"),
     ],
 )
-def test_hashes_of_other_words_are_refused(
-    embedding: Path, damage: Callable[[np.ndarray], np.ndarray], message: str
-) -> None:
+def test_hashes_of_other_words_are_refused(embedding, damage, message) -> None:
     np.save(embedding / "hashes.npy", damage(np.load(embedding / "hashes.npy")))
     sign(embedding)
     with pytest.raises(InputError, match=message):
@@ -101,9 +99,7 @@ def test_another_normalisation_is_refused_in_one_line(embedding: Path, value: ob
     assert str(caught.value).isprintable() and len(str(caught.value)) < 500
 
 
-def test_a_gazetteer_without_terms_is_refused(
-    tmp_path: Path, make_gazetteer: Callable[..., Gazetteer]
-) -> None:
+def test_a_gazetteer_without_terms_is_refused(tmp_path, make_gazetteer) -> None:
     path = tmp_path / "empty.parquet"
     make_gazetteer().save(path)
     with pytest.raises(InputError, match="has no terms; expected at least one"):

@@ -174,14 +174,7 @@ def limited() -> None:
         ("unit", "tag", "unit.json does not name a unit"),
     ],
 )
-def test_opening_has_a_budget(
-    attack: str,
-    command: str,
-    message: str,
-    hostile: ModuleType,
-    good: Callable[[str], Path],
-    tmp_path: Path,
-) -> None:
+def test_opening_has_a_budget(attack, command, message, hostile, good, tmp_path) -> None:
     """In a process with limits, so that a hang or too much memory fails."""
     folder = tmp_path / "model"
     shutil.copytree(good("rules"), folder)
@@ -199,9 +192,7 @@ def test_opening_has_a_budget(
     assert message in done.stderr
 
 
-def test_a_link_is_not_followed(
-    good: Callable[[str], Path], tmp_path: Path, hostile: ModuleType
-) -> None:
+def test_a_link_is_not_followed(good, tmp_path, hostile) -> None:
     folder = tmp_path / "model"
     shutil.copytree(good("crf"), folder)
     (folder / "state.npy").rename(tmp_path / "state.npy")

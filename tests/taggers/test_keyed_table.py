@@ -30,9 +30,7 @@ def table_of(entries: Words, key: int = 0) -> KeyedTable:
 
 
 @given(words, st.lists(st.integers(0, 2**64 - 1), max_size=5), st.integers(1, 5))
-def test_a_table_behaves_like_a_dictionary_before_and_after_pruning(
-    entries: Words, others: list[int], least: int
-) -> None:
+def test_a_table_behaves_like_a_dictionary_before_and_after_pruning(entries, others, least) -> None:
     wanted = np.array([*entries, *others], np.uint64)
     table = table_of(entries)
     expected = [entries.get(int(value), (0, 0.0))[1] for value in wanted]
@@ -64,9 +62,7 @@ def test_a_table_is_read_as_it_was_saved(tmp_path: Path) -> None:
         KeyedTable.from_model(model, "names", {"scores": Expected("float32", (None,), 0, 1)})
 
 
-def test_a_model_that_could_not_be_read_is_not_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_could_not_be_read_is_not_written(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("taggers.model_folder.LARGEST_JSON", 1_000)
     with pytest.raises(InputError, match="with its phrases, has 1,"):
         write_model(tmp_path, {"kind": "some", "phrases": "x" * 1_000}, {})

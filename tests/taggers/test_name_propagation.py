@@ -267,9 +267,7 @@ def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_k
 
 
 @given(st.lists(st.sampled_from([None, None, "p", "q", ""]), max_size=8))
-def test_documents_of_a_group_are_of_one_note_and_others_stand_alone(
-    groups: list[str | None],
-) -> None:
+def test_documents_of_a_group_are_of_one_note_and_others_stand_alone(groups) -> None:
     batch = make_batch(
         [Document(str(number), "Ana", (), group) for number, group in enumerate(groups)],
         labelled=False,

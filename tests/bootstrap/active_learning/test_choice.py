@@ -14,7 +14,6 @@ from corpus.document import Document, Span
 from taggers import Tagging
 
 WORDS = ["Anna", "anna", "7", "12", "35", "tos", "Vic", ":"]
-LABELS = ("O", "B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON")
 
 
 def tagging_of(batch):

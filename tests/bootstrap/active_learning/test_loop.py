@@ -316,9 +316,7 @@ def settings(project: Path) -> tuple[str, ...]:
     return (*ACTIVE, "--set", f"active.gold={project / 'gold.jsonl'}")
 
 
-def test_a_run_keeps_the_documents_of_its_rounds(
-    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
-) -> None:
+def test_a_run_keeps_the_documents_of_its_rounds(project, tmp_path, command, settings) -> None:
     out = tmp_path / "run"
     done = command("active", project / "config.toml", "--out", out, "--jobs", 1, *settings)
     assert done.code == 0, done
@@ -344,9 +342,7 @@ def test_a_run_keeps_the_documents_of_its_rounds(
     assert f"{out} is finished." in again.out
 
 
-def test_a_class_that_the_seed_lacks_is_learned_from_rounds(
-    project: Path, tmp_path: Path, notes: Callable[..., list[Document]]
-) -> None:
+def test_a_class_that_the_seed_lacks_is_learned_from_rounds(project, tmp_path, notes) -> None:
     seed = [
         replace(note, spans=tuple(span for span in note.spans if span.label == "PERSON"))
         for note in notes(60, 1, narrow=True, prefix="s")
@@ -419,9 +415,7 @@ def test_mistakes(project, tmp_path, command, settings, setting, message) -> Non
     assert not (tmp_path / "run").exists()
 
 
-def test_gold_without_annotations_is_refused(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_gold_without_annotations_is_refused(project, tmp_path, command) -> None:
     arguments = ("--set", f"active.gold={project / 'unlabeled.jsonl'}", *ACTIVE)
     done = command("active", project / "config.toml", "--out", tmp_path / "run", *arguments)
     assert done.code == 2
@@ -429,9 +423,7 @@ def test_gold_without_annotations_is_refused(
     assert "without any entity; expected annotated documents" in done.err
 
 
-def test_without_the_section_there_is_no_active_learning(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_without_the_section_there_is_no_active_learning(project, tmp_path, command) -> None:
     done = command("active", project / "config.toml", "--out", tmp_path / "run")
     assert done.code == 2
     assert "there is no section [active]" in done.err
@@ -439,9 +431,7 @@ def test_without_the_section_there_is_no_active_learning(
         bootstrap.active(project / "config.toml", out=tmp_path / "run")
 
 
-def test_a_self_training_run_does_not_use_the_section(
-    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
-) -> None:
+def test_a_self_training_run_does_not_use_the_section(project, tmp_path, command, settings) -> None:
     arguments = ("--jobs", 1, "--set", "loop.iterations=0", *settings)
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *arguments)
     assert done.code == 0
@@ -449,9 +439,7 @@ def test_a_self_training_run_does_not_use_the_section(
     assert "active" not in (tmp_path / "run" / "config.toml").read_text()
 
 
-def test_a_check_says_what_a_round_costs(
-    project: Path, command: Command, settings: tuple[str, ...]
-) -> None:
+def test_a_check_says_what_a_round_costs(project, command, settings) -> None:
     done = command("check", project / "config.toml", *settings)
     assert done.code == 0
     (line,) = [line for line in done.out.splitlines() if line.startswith("a round of")]
@@ -459,9 +447,7 @@ def test_a_check_says_what_a_round_costs(
     assert line.endswith("the budget is enough for 2 rounds")
 
 
-def test_a_committee_of_two_kinds_of_taggers(
-    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
-) -> None:
+def test_a_committee_of_two_kinds_of_taggers(project, tmp_path, command, settings) -> None:
     config = project / "config.toml"
     members = ("--set", "second_tagger.kind=crf", "--set", "second_tagger.window=0")
     out = ("--out", tmp_path / "run", "--jobs", 1)
@@ -483,9 +469,7 @@ def test_a_run_is_resumed_by_the_command_that_started_it(
     assert "was started by `bootstrap active`; resume it with that command" in done.err
 
 
-def test_gold_that_is_held_out_or_repeated_is_counted(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_gold_that_is_held_out_or_repeated_is_counted(project, tmp_path, command) -> None:
     gold = list(bootstrap.read(project / "gold.jsonl"))
     validation = list(bootstrap.read(project / "validation.jsonl"))
     active = ("--set", f"active.gold={tmp_path / 'gold.jsonl'}", "--set", "active.budget=70")

@@ -74,9 +74,7 @@ def test_utilities_are_what_they_are_defined_as(lengths: list[int], seed: int) -
     st.lists(st.sampled_from(ORDERS), min_size=1, max_size=2),
     st.integers(0, 999),
 )
-def test_disagreement_is_the_divergence_of_members_from_their_mean(
-    lengths: list[int], others: list[tuple[str, ...]], seed: int
-) -> None:
+def test_disagreement_is_the_divergence_of_members_from_their_mean(lengths, others, seed) -> None:
     """Also of members whose labels are others, or in another order."""
     rng = np.random.default_rng(seed)
     batch = batch_of(lengths)

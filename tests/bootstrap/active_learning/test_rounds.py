@@ -65,9 +65,7 @@ def ids(batch: Batch) -> list[str]:
     st.integers(0, 40),
     st.integers(1, 30),
 )
-def test_rounds_end_when_nothing_more_can_be_annotated(
-    lengths: list[int], size: int, budget: int, tokens: int, most: int
-) -> None:
+def test_rounds_end_when_nothing_more_can_be_annotated(lengths, size, budget, tokens, most) -> None:
     gold = gold_of(lengths)
     settings = options(round=size, budget=budget, budget_tokens=tokens, candidates=max(most, size))
     rounds = rounds_of(gold, settings)

@@ -87,9 +87,7 @@ def test_advice_in_words() -> None:
     assert list(advice_lines(None, Path("annotate.txt"))) == []
 
 
-def test_a_run_proposes_uncertain_documents_of_its_first_batch(
-    project: Path, finished: Path
-) -> None:
+def test_a_run_proposes_uncertain_documents_of_its_first_batch(project, finished) -> None:
     advice = read_advice(finished)
     assert advice is not None and 0 < len(advice.annotate) <= PROPOSED
     lines = (finished / ANNOTATE).read_text().splitlines()
@@ -107,9 +105,7 @@ def test_a_run_proposes_uncertain_documents_of_its_first_batch(
     assert chosen.mean() < confidence.mean()
 
 
-def test_documents_that_may_not_be_annotated_are_left_out(
-    project: Path, finished: Path, tmp_path: Path
-) -> None:
+def test_documents_that_may_not_be_annotated_are_left_out(project, finished, tmp_path) -> None:
     """Those of patients of validation, and those whose text the seed has."""
     folder = Path(shutil.copytree(project, tmp_path / "project"))
     seed, validation, pool = (
@@ -141,9 +137,7 @@ def test_documents_that_may_not_be_annotated_are_left_out(
     assert notes.unlabeled.problems is problems
 
 
-def test_a_seed_is_judged_by_the_pool_as_well(
-    project: Path, finished: Path, tmp_path: Path, notes: Callable[..., list[Document]]
-) -> None:
+def test_a_seed_is_judged_by_the_pool_as_well(project, finished, tmp_path, notes) -> None:
     """Where validation is of another kind than the pool, a seed like the pool is not biased."""
     folder = Path(shutil.copytree(project, tmp_path / "project"))
     configuration = load_configuration(folder / "config.toml")
@@ -176,9 +170,7 @@ def test_a_seed_is_judged_by_the_pool_as_well(
     assert [unused.list for unused in biased.unused] == ["places-es"]
 
 
-def test_an_initial_model_is_advised_by_its_own_options(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_an_initial_model_is_advised_by_its_own_options(project, tmp_path, command) -> None:
     """The [tagger] of the run was not trained, so that its lists say nothing about the model."""
     folder = Path(shutil.copytree(project, tmp_path / "project"))
     text = (folder / "config.toml").read_text()

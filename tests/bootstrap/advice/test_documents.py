@@ -17,9 +17,7 @@ texts = st.lists(st.sampled_from(["Anna", "anna", "7", "12", "35", "tos", "Vic",
     st.lists(st.tuples(texts, st.sampled_from([0.0, 0.2, 0.5, 1.0])), max_size=12),
     st.integers(0, 5),
 )
-def test_they_are_chosen_one_after_the_other(
-    drawn: list[tuple[list[str], float]], number: int
-) -> None:
+def test_they_are_chosen_one_after_the_other(drawn, number) -> None:
     """Compared with sets of words, document by document."""
     documents = [Document(str(i), " ".join(words)) for i, (words, _) in enumerate(drawn)]
     confidence = np.array([sure for _, sure in drawn])

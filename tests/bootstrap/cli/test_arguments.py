@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,9 +11,6 @@ from hypothesis import strategies as st
 
 from bootstrap.cli.arguments import CommandParser
 from bootstrap.cli.parser import build_parser
-
-Command = Callable[..., Any]
-
 
 PARSER = build_parser()
 
@@ -71,9 +67,7 @@ def test_a_list_swallows_no_other_argument(words: list[str], name: str, values: 
         ),
     ],
 )
-def test_values_that_cannot_be_used_are_errors(
-    words: list[str], message: str, command: Command
-) -> None:
+def test_values_that_cannot_be_used_are_errors(words, message, command) -> None:
     done = command(*words)
     assert (done.code, done.out) == (2, "")
     assert message in done.err.splitlines()[-1]

@@ -163,9 +163,7 @@ def commands(tmp_path: Path, project: Path) -> dict[str, Callable[..., Any]]:
 
 @pytest.mark.parametrize("name", ["convert", "run"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_source_that_cannot_be_read_is_refused(
-    source: str, name: str, tmp_path: Path, commands: Any, command: Command
-) -> None:
+def test_a_source_that_cannot_be_read_is_refused(source, name, tmp_path, commands, command) -> None:
     make, message = SOURCES[source]
     path = make(tmp_path)
     before = files(tmp_path)
@@ -177,9 +175,7 @@ def test_a_source_that_cannot_be_read_is_refused(
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_check_names_what_it_can_and_repeats_no_text(
-    source: str, tmp_path: Path, commands: Any, command: Command
-) -> None:
+def test_check_names_what_it_can_and_repeats_no_text(source, tmp_path, commands, command) -> None:
     """It goes on, where there is something to go on with."""
     make, message = SOURCES[source]
     _, config, *_ = commands["run"](make(tmp_path))
@@ -204,9 +200,7 @@ def test_check_names_what_it_can_and_repeats_no_text(
         ("Parquet spans that overlap", [(4, 19, "B")]),
     ],
 )
-def test_the_longest_is_kept_where_the_user_says_so(
-    source: str, kept: list[tuple[int, int, str]], tmp_path: Path, command: Command
-) -> None:
+def test_the_longest_is_kept_where_the_user_says_so(source, kept, tmp_path, command) -> None:
     path = SOURCES[source][0](tmp_path)
     out = tmp_path / "out.jsonl"
     done = command("convert", path, out, "--conflicts", "longest")
@@ -230,9 +224,7 @@ def test_the_longest_is_kept_where_the_user_says_so(
         ("a brat line of no kind", 1),
     ],
 )
-def test_the_rest_is_read_where_the_user_says_so(
-    source: str, left: int, tmp_path: Path, command: Command
-) -> None:
+def test_the_rest_is_read_where_the_user_says_so(source, left, tmp_path, command) -> None:
     path = SOURCES[source][0](tmp_path)
     out = tmp_path / "out.jsonl"
     done = command("convert", path, out, "--invalid", "skip")
@@ -407,9 +399,7 @@ def test_an_output_that_exists_is_not_touched(name: str, tmp_path: Path, command
         ({}, "in.jsonl/out", "in.jsonl/out cannot be made: "),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused(
-    record: dict[str, Any], target: str, message: str, tmp_path: Path, command: Command
-) -> None:
+def test_what_a_format_cannot_hold_is_refused(record, target, message, tmp_path, command) -> None:
     source = jsonl(tmp_path, GOOD, GOOD | record)
     if target == "out":
         source = jsonl(tmp_path, GOOD | record)
@@ -417,9 +407,7 @@ def test_what_a_format_cannot_hold_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_figures_have_a_folder_made_for_them_or_one_clear_line(
-    tmp_path: Path, command: Command
-) -> None:
+def test_figures_have_a_folder_made_for_them_or_one_clear_line(tmp_path, command) -> None:
     source = jsonl(tmp_path, GOOD)
     done = command("evaluate", source, source, "--json", tmp_path / "new" / "figures.json")
     assert done.code == 0

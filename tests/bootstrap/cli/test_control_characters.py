@@ -99,9 +99,7 @@ def _shown(arguments: tuple[str, ...]) -> str:
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=_shown)
-def test_no_command_prints_what_a_terminal_obeys(
-    arguments: tuple[str, ...], evil: Path, command: Command
-) -> None:
+def test_no_command_prints_what_a_terminal_obeys(arguments, evil, command) -> None:
     done = command(*(word.replace("{}", str(evil)) for word in arguments))
     assert done.all
     assert is_harmless(done.all), done.all

@@ -18,13 +18,10 @@ from corpus.formats import write
 from tests.corpus.formats.reading import documents
 
 Command = Callable[..., Any]
-MakeNotes = Callable[..., list[Document]]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "brat"])
-def test_convert_and_back_is_the_same(
-    suffix: str, notes: MakeNotes, tmp_path: Path, command: Command
-) -> None:
+def test_convert_and_back_is_the_same(suffix, notes, tmp_path, command) -> None:
     some = [replace(document, group="p1") for document in notes(30, 8)]
     write(
         [*some, Document("odd/one", "\ufeffPac 😀 Ànna\u0301\r\n", (Span(7, 12, "P"),))],

@@ -95,9 +95,7 @@ def test_a_quiet_run_shows_nothing(terminal: bool) -> None:
 
 
 @given(st.lists(st.floats(0.1, 1000), min_size=2, max_size=9), st.integers(0, 20))
-def test_the_time_left_is_that_of_the_iterations_that_can_follow(
-    seconds: list[float], more: int
-) -> None:
+def test_the_time_left_is_that_of_the_iterations_that_can_follow(seconds, more) -> None:
     iterations = len(seconds) - 1 + more
     mean = sum(seconds[1:]) / len(seconds[1:])
     left = time_left(seconds, iterations)
@@ -152,9 +150,7 @@ def test_a_stage_shows_how_much_is_done_how_fast_and_the_time_left() -> None:
 
 @pytest.mark.parametrize("name", ["[/b]", "[red]X[/red]", ":smile:", "\\[x]"])
 @pytest.mark.parametrize("terminal", [True, False])
-def test_the_name_of_a_class_is_no_markup(
-    name: str, terminal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_name_of_a_class_is_no_markup(name, terminal, monkeypatch) -> None:
     """On the console of the commands, which is what shows it."""
     console, file = consoles.output, io.StringIO()
     monkeypatch.setattr(console, "_file", file)

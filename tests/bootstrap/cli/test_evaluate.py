@@ -40,9 +40,7 @@ def judged(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "gold.jsonl", tmp_path / "found.jsonl"
 
 
-def test_evaluate_writes_all_figures(
-    judged: tuple[Path, Path], tmp_path: Path, command: Command
-) -> None:
+def test_evaluate_writes_all_figures(judged, tmp_path, command) -> None:
     done = command("evaluate", *judged, "--json", tmp_path / "figures.json")
     assert (done.code, done.err) == (0, "")
     figures = json.loads((tmp_path / "figures.json").read_text())
@@ -94,9 +92,7 @@ def make_report(judged: tuple[Path, Path], finished: Path, command: Command) -> 
 
 
 @REPORTS
-def test_a_report_replaces_nothing_but_a_file(
-    report: str, tmp_path: Path, make_report: Callable[..., Any]
-) -> None:
+def test_a_report_replaces_nothing_but_a_file(report, tmp_path, make_report) -> None:
     (tmp_path / f"folder-{report}").mkdir()
     refused = make_report(tmp_path / f"folder-{report}")
     assert (refused.code, refused.out) == (2, "")
@@ -121,9 +117,7 @@ def test_figures_go_to_a_pipe(judged: tuple[Path, Path], launch: Any) -> None:
     assert "leak:" in done.out[end:]
 
 
-def test_the_sides_of_evaluate_may_have_other_columns(
-    judged: tuple[Path, Path], tmp_path: Path, command: Command
-) -> None:
+def test_the_sides_of_evaluate_may_have_other_columns(judged, tmp_path, command) -> None:
     named = Columns(text="nota", label="anotaciones")
     write(documents(judged[0]), tmp_path / "gold.parquet", columns=named)
     other = ("--gold-text-column", "nota", "--gold-label-column", "anotaciones")
@@ -147,9 +141,7 @@ NAMED = Document(
 )
 
 
-def test_labels_are_renamed_and_dropped_as_in_a_run(
-    labels: Path, tmp_path: Path, command: Command
-) -> None:
+def test_labels_are_renamed_and_dropped_as_in_a_run(labels, tmp_path, command) -> None:
     write([NAMED], tmp_path / "in.jsonl")
     done = command("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--labels", labels)
     assert done.code == 0
@@ -174,9 +166,7 @@ def test_gold_labels_are_renamed_to_the_classes_that_were_predicted(
     assert (scores["ner"]["precision"], scores["ner"]["recall"]) == (0.5, 0.5)
 
 
-def test_labels_to_rename_by_must_be_there(
-    judged: tuple[Path, Path], tmp_path: Path, command: Command
-) -> None:
+def test_labels_to_rename_by_must_be_there(judged, tmp_path, command) -> None:
     (tmp_path / "config.toml").write_text("")
     refused = command("evaluate", *judged, "--labels", tmp_path / "config.toml")
     assert (refused.code, refused.out) == (2, "")

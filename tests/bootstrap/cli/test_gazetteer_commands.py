@@ -39,9 +39,7 @@ def rows_of(path: Path) -> list[tuple[str, str, int]]:
 # What they do
 
 
-def test_dictionaries_become_a_gazetteer_and_it_is_said_how(
-    files: Path, tmp_path: Path, command: Command
-) -> None:
+def test_dictionaries_become_a_gazetteer_and_it_is_said_how(files, tmp_path, command) -> None:
     out = tmp_path / "names.parquet"
     done = command(
         "gazetteer", "import", files / "men.csv", files / "women.csv", "--class", "given", "-o", out
@@ -95,9 +93,7 @@ def test_every_option_of_import_is_heard(tmp_path: Path, command: Command) -> No
     ]
 
 
-def test_a_list_without_a_header_does_not_lose_its_first_line_quietly(
-    tmp_path: Path, command: Command
-) -> None:
+def test_a_list_without_a_header_does_not_lose_its_first_line_quietly(tmp_path, command) -> None:
     path = tmp_path / "list.csv"
     path.write_text("ANTONIO\nJOSE\nLUIS\n")
     done = command("gazetteer", "import", path, "-o", tmp_path / "o")
@@ -107,9 +103,7 @@ def test_a_list_without_a_header_does_not_lose_its_first_line_quietly(
     assert "  term: column 1\n" in named.out
 
 
-def test_the_files_of_the_institute_need_no_options(
-    spain: Path, tmp_path: Path, command: Command
-) -> None:
+def test_the_files_of_the_institute_need_no_options(spain, tmp_path, command) -> None:
     done = command("gazetteer", "import", spain / "surnames.csv", "-o", tmp_path / "s.parquet")
     assert done.code == 0
     for line in ("  term: column 1", "  count: column 2 + column 3", "  class: apellido"):
@@ -119,9 +113,7 @@ def test_the_files_of_the_institute_need_no_options(
     assert "part of" in done.out
 
 
-def test_builtin_lists_are_named_in_place_of_files(
-    files: Path, tmp_path: Path, command: Command
-) -> None:
+def test_builtin_lists_are_named_in_place_of_files(files, tmp_path, command) -> None:
     shown = command("gazetteer", "show", CENSUS, "Montserrat")
     assert (shown.code, shown.err) == (0, "")
     assert re.match(r"given_name: [\d,]{5,}, 0\.\d+% of 43,975,556\n", shown.out)
@@ -201,9 +193,7 @@ def test_show_lists_the_most_frequent_of_each_class(names: Path, command: Comman
         ),
     ],
 )
-def test_show_says_what_a_term_counts_and_is_part_of(
-    term: str, number: list[object], lines: list[str], names: Path, command: Command
-) -> None:
+def test_show_says_what_a_term_counts_and_is_part_of(term, number, lines, names, command) -> None:
     done = command("gazetteer", "show", names, term, *number)
     assert (done.code, done.err) == (0, "")
     assert cells(done.out) == lines

@@ -40,9 +40,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     ("option", "levels"),
     [((), ["INFO", "WARNING"]), (("--quiet",), []), (("--verbose",), ["DEBUG", "INFO", "WARNING"])],
 )
-def test_verbosity_before_and_after_the_command(
-    option: tuple[str, ...], levels: list[str], command: Command
-) -> None:
+def test_verbosity_before_and_after_the_command(option, levels, command) -> None:
     for words in ((*option, "show", "x"), ("show", "x", *option), ("show", *option, "x")):
         done = command(*words)
         assert (done.code, done.out) == (0, "result\n")
@@ -53,9 +51,7 @@ def test_verbosity_before_and_after_the_command(
 
 @pytest.mark.usefixtures("talking")
 @pytest.mark.parametrize("verbosity", [(), ("--quiet",), ("--verbose",)])
-def test_the_log_file_has_a_json_object_per_message(
-    verbosity: tuple[str, ...], tmp_path: Path, command: Command
-) -> None:
+def test_the_log_file_has_a_json_object_per_message(verbosity, tmp_path, command) -> None:
     path = tmp_path / "log.jsonl"
     before = datetime.now(UTC) - timedelta(seconds=1)
     assert command("show", "x", "--log", path, *verbosity).code == 0

@@ -47,9 +47,7 @@ def test_help_names_every_command(command: Command) -> None:
 
 
 @pytest.mark.parametrize("name", [(), ("embed",), ("gazetteer",)])
-def test_without_a_command_the_help_is_printed_and_the_code_is_2(
-    name: tuple[str, ...], command: Command
-) -> None:
+def test_without_a_command_the_help_is_printed_and_the_code_is_2(name, command) -> None:
     done = command(*name)
     assert (done.code, done.out, done.err) == (2, "", command(*name, "--help").out)
 
@@ -62,9 +60,7 @@ def test_without_a_command_the_help_is_printed_and_the_code_is_2(
         ("gazetteer", "merge", "a", "-o", "b", "--js"),
     ],
 )
-def test_an_unknown_option_prints_the_usage_of_its_command(
-    arguments: tuple[str, ...], command: Command
-) -> None:
+def test_an_unknown_option_prints_the_usage_of_its_command(arguments, command) -> None:
     done = command(*arguments)
     name = " ".join(arguments[: 2 if arguments[0] in GROUPS else 1])
     assert (done.code, done.out) == (2, "")
@@ -166,9 +162,7 @@ def test_the_completion_script_of_bash_completes(command: Command, launch: Any) 
         (MemoryError(), 1, "bootstrap: out of memory: use smaller batches ([loop] batch)"),
     ],
 )
-def test_an_error_is_one_line_and_a_code(
-    error: BaseException, code: int, line: str, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_one_line_and_a_code(error, code, line, command, monkeypatch) -> None:
     def fail(options: object) -> None:
         raise error
 
@@ -179,9 +173,7 @@ def test_an_error_is_one_line_and_a_code(
     assert done.err.count("\n") == 1
 
 
-def test_ctrl_c_while_the_parser_is_built_is_no_traceback(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_the_parser_is_built_is_no_traceback(command, monkeypatch) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
@@ -215,9 +207,7 @@ def test_what_the_output_has_no_letter_for_is_escaped(
     assert "Ñandúλ".encode(encoding, "backslashreplace") in done.stdout
 
 
-def test_main_reads_the_arguments_of_the_process(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_main_reads_the_arguments_of_the_process(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.setattr(sys, "argv", ["bootstrap", "show", str(tmp_path)])
     assert main() == 2
     assert "is not the folder of a run" in capsys.readouterr().err
@@ -243,9 +233,7 @@ def test_an_internal_error_names_its_place_and_quotes_nothing(command: Command) 
 
 
 @pytest.mark.usefixtures("broken")
-def test_verbose_adds_the_places_of_the_traceback_and_quotes_nothing(
-    command: Command, tmp_path: Path
-) -> None:
+def test_verbose_adds_the_places_of_the_traceback_and_quotes_nothing(command, tmp_path) -> None:
     done = command("show", "x", "--verbose", "--log", tmp_path / "log")
     lines = done.err.splitlines()
     assert any(re.fullmatch(r"  at .*test_main\.py:\d+ fail", line) for line in lines)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from gazetteers.gazetteer import Gazetteer
-
-Command = Callable[..., Any]
 
 
 def write_towns(path: Path, *towns: str) -> None:
@@ -34,9 +31,7 @@ def config(make_project: Callable[..., Path], tmp_path: Path) -> Path:
     return file
 
 
-def test_a_run_keeps_the_phrases_that_it_was_begun_with(
-    config: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_run_keeps_the_phrases_that_it_was_begun_with(config, tmp_path, command) -> None:
     assert command("check", config).code == 0
     run = ("run", config, "--out", tmp_path / "run", "--jobs", 1)
     done = command(*run)

@@ -50,12 +50,7 @@ def whispering(documents: list[Document], label: str = "PERSON") -> list[Documen
 
 
 @pytest.fixture(scope="module")
-def secret(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_project: Callable[..., Path],
-    notes: Callable[..., list[Document]],
-    launch: Any,
-) -> Secret:
+def secret(tmp_path_factory, make_project, notes, launch) -> Secret:
     """Check and run in processes of their own, so that whatever is written is caught."""
     folder = make_project(tmp_path_factory.mktemp("secret"), unlabeled=0)
     odd = Document("odd", f"{SECRET}{SECRET.lower()} x", (Span(0, 10, "PERSON"),))  # does not align
@@ -128,9 +123,7 @@ def test_what_shows_a_run_holds_nothing_of_it(secret: Secret, command: Command) 
 @pytest.mark.parametrize(
     ("option", "library"), [("--mlflow", "mlflow"), ("--tensorboard", "tensorflow")]
 )
-def test_what_other_programs_show_holds_nothing_of_it(
-    secret: Secret, command: Command, option: str, library: str
-) -> None:
+def test_what_other_programs_show_holds_nothing_of_it(secret, command, option, library) -> None:
     if not find_spec(library):  # what would be written there
         record = RunRecord.load(Run(secret.run), "run")
         written = f"{[*scalars_of(record)]} {settings_of(record)} {environment_of(record)}"
@@ -150,9 +143,7 @@ def test_a_page_with_text_is_private(secret: Secret, command: Command) -> None:
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
-def test_tagging_says_nothing_and_writes_in_private(
-    secret: Secret, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tagging_says_nothing_and_writes_in_private(secret, command, monkeypatch) -> None:
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 400)
     source = secret.folder / "unlabeled.jsonl"
     for name in ("tagged.jsonl", "tagged.parquet", "tagged", "text"):
@@ -171,9 +162,7 @@ def test_tagging_says_nothing_and_writes_in_private(
         assert SECRET in text
 
 
-def test_scores_and_conversions_say_nothing_of_it(
-    secret: Secret, tmp_path: Path, command: Command
-) -> None:
+def test_scores_and_conversions_say_nothing_of_it(secret, tmp_path, command) -> None:
     gold, other = secret.folder / "validation.jsonl", secret.folder / "seed.jsonl"
     figures = tmp_path / "figures.json"
     done = command("evaluate", gold, gold, "--json", figures)
@@ -186,9 +175,7 @@ def test_scores_and_conversions_say_nothing_of_it(
         assert SECRET not in done.all
 
 
-def test_what_is_unforeseen_says_nothing_of_it(
-    secret: Secret, tmp_path: Path, command: Command
-) -> None:
+def test_what_is_unforeseen_says_nothing_of_it(secret, tmp_path, command) -> None:
     """A model that is damaged, notes that changed: whatever stops a command repeats no text."""
     model = tmp_path / "model"
     model.mkdir()

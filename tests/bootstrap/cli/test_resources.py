@@ -58,9 +58,7 @@ def test_closed_streams_end_in_a_line_and_their_numbers_are_not_those_of_files(
         ("mkdir gone; cd gone; rmdir ../gone", "the working directory cannot be used: No such"),
     ],
 )
-def test_what_is_lacking_is_named_in_a_line(
-    limit: str, message: str, project: Path, finished: Path, tmp_path: Path
-) -> None:
+def test_what_is_lacking_is_named_in_a_line(limit, message, project, finished, tmp_path) -> None:
     model = finished / "best" / "model"
     done = under(f"cd {tmp_path}; {limit}", "tag", model, project / "gold.jsonl", tmp_path / "out")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
@@ -68,9 +66,7 @@ def test_what_is_lacking_is_named_in_a_line(
 
 
 @pytest.mark.parametrize("limit", [8, 14])
-def test_a_lack_of_files_for_processes_is_named_in_a_line(
-    limit: int, project: Path, tmp_path: Path
-) -> None:
+def test_a_lack_of_files_for_processes_is_named_in_a_line(limit, project, tmp_path) -> None:
     source, target = project / "unlabeled.jsonl", tmp_path / "new"
     done = under(f"ulimit -n {limit}", "embed", "train", source, "-o", target, "--jobs", 2)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done
@@ -86,9 +82,7 @@ def test_a_lack_of_files_for_processes_is_named_in_a_line(
         pytest.param("run {}/config.toml --out", marks=pytest.mark.slow),
     ],
 )
-def test_a_lack_of_processes_is_named_in_a_line(
-    command: str, project: Path, tmp_path: Path
-) -> None:
+def test_a_lack_of_processes_is_named_in_a_line(command, project, tmp_path) -> None:
     """Which joblib waits for, or prints tracebacks about."""
     tmp_path.chmod(0o777)
     words = [*command.format(project).split(), str(tmp_path / "new"), "--jobs", "2"]
@@ -111,9 +105,7 @@ def test_an_error_of_the_system_says_nothing_of_a_model(number: int) -> None:
     assert str(caught.value).startswith(f"m/hashes.npy cannot be read: {os.strerror(number)}")
 
 
-def test_a_lack_of_memory_is_no_damage(
-    project: Path, finished: Path, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lack_of_memory_is_no_damage(project, finished, tmp_path, command, monkeypatch) -> None:
     names, notes = tmp_path / "names.parquet", tmp_path / "notes.parquet"
     Gazetteer.from_table(pa.table({"term": ["anna"], "class": ["name"], "count": [3]})).save(names)
     assert command("convert", project / "gold.jsonl", notes).code == 0

@@ -72,9 +72,7 @@ def test_a_run_reports_its_gain_and_commands_that_work(
     assert Path("f1.png").is_file() and Path("TAGGED.jsonl").is_file()
 
 
-def test_a_training_that_failed_is_a_warning(
-    project: Path, copied: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_training_that_failed_is_a_warning(project, copied, command, monkeypatch) -> None:
     """L-BFGS may find no step and leave a model; it is hard to make it do so."""
     (*_, last) = Run(copied).metrics()
     assert not last.training.failed
@@ -93,9 +91,7 @@ def test_a_training_that_failed_is_a_warning(
     assert warning == "iteration 3: no step is an improvement; its model may be poor"
 
 
-def test_an_interrupted_run_says_how_to_continue(
-    project: Path, copied: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_says_how_to_continue(project, copied, command, monkeypatch) -> None:
     def interrupted(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -112,9 +108,7 @@ def test_an_interrupted_run_says_how_to_continue(
         ]
 
 
-def test_quiet_prints_the_result_alone(
-    project: Path, finished: Path, command: Command, tmp_path: Path
-) -> None:
+def test_quiet_prints_the_result_alone(project, finished, command, tmp_path) -> None:
     again = ("run", project / "config.toml", "--out", finished, "--resume")
     shown = command("show", finished).out
     for quiet in ((*again, "--quiet"), ("--quiet", *again)):
@@ -152,9 +146,7 @@ def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
 # demo
 
 
-def test_a_demonstration_needs_enough_notes_and_a_comparison_a_seed(
-    tmp_path: Path, command: Command
-) -> None:
+def test_a_demonstration_needs_enough_notes_and_a_comparison_a_seed(tmp_path, command) -> None:
     few, lists = ("--notes", "10"), ("--initial-model", "divergence")
     for arguments, message in (
         (("--compare", *lists), "--compare begins with a seed"),
@@ -166,9 +158,7 @@ def test_a_demonstration_needs_enough_notes_and_a_comparison_a_seed(
         assert not (tmp_path / "demo").exists()
 
 
-def test_the_comparison_is_an_experiment_on_its_notes(
-    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_comparison_is_an_experiment_on_its_notes(tmp_path, command, monkeypatch) -> None:
     planned: list[Plan] = []
 
     def run_plan(plan: Plan, folder: Path, *, jobs: int | None) -> None:

@@ -106,7 +106,6 @@ def test_a_hangup_that_is_ignored_ends_nothing(tmp_path: Path) -> None:
         inherited(signal.SIGHUP, signal.SIG_IGN),
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process,
     ):
-        assert process.stdin
         process.stdin.write(b"".join(NOTE % number for number in range(20_000)))
         process.stdin.flush()
         wait_for(lambda: list(tmp_path.glob(".notes.csv.*")))
@@ -119,9 +118,7 @@ def test_a_hangup_that_is_ignored_ends_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pause", "codes"), [("importing", (-signal.SIGINT, 130)), ("closing", (0,))]
 )
-def test_ctrl_c_is_no_traceback_while_it_imports_or_closes(
-    tmp_path: Path, pause: str, codes: tuple[int, ...]
-) -> None:
+def test_ctrl_c_is_no_traceback_while_it_imports_or_closes(tmp_path, pause, codes) -> None:
     (tmp_path / "sitecustomize.py").write_text(PAUSES)
     reached = tmp_path / "reached"
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))

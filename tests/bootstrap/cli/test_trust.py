@@ -109,9 +109,7 @@ def test_no_function_imports_the_class_that_a_run_names(hostile: Path, tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.processes
-def test_nothing_is_imported_from_the_current_folder(
-    copied: Path, notes: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_nothing_is_imported_from_the_current_folder(copied, notes, tmp_path) -> None:
     """Neither a module, nor one of an entry point, nor one by a process that tags."""
     write(notes(2600, 7), tmp_path / "notes.jsonl")
     for name in ("joblib", "numba", "hostile"):

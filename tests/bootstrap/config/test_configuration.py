@@ -264,15 +264,11 @@ def test_settings_on_the_command_line_replace_those_of_the_file(file: Path) -> N
         ("select.confidence=0,9", "expected a finite number"),
     ],
 )
-def test_what_is_wrong_on_the_command_line_is_named(
-    file: Path, override: str, expected: str
-) -> None:
+def test_what_is_wrong_on_the_command_line_is_named(file, override, expected) -> None:
     assert expected in refusal(file, "[loop]\niterations = 3", override)
 
 
-def test_paths_are_from_the_folder_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_from_the_folder_of_the_file(tmp_path, monkeypatch) -> None:
     beside, here = tmp_path / "beside", tmp_path / "here"
     for folder in (beside, here):
         folder.mkdir()
@@ -324,9 +320,7 @@ def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting:
 
 
 @pytest.mark.parametrize("measure", ["normalised", "min_marginal"])
-def test_a_measure_of_documents_is_refused_where_spans_are_selected(
-    file: Path, measure: str
-) -> None:
+def test_a_measure_of_documents_is_refused_where_spans_are_selected(file, measure) -> None:
     assert load(file, f'[select]\nmeasure = "{measure}"')
     assert load(file, '[select]\nstrategy = "confident_spans"\nmeasure = "probability"')
     message = refusal(file, '[select]\nstrategy = "confident_spans"', f"select.measure={measure}")
@@ -402,9 +396,7 @@ def test_other_taggers_are_checked_as_the_tagger_is(file: Path, section: str) ->
     assert f"{section}.clusters" in found.files()
 
 
-def test_a_resource_of_two_taggers_is_reported_once(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resource_of_two_taggers_is_reported_once(file, monkeypatch) -> None:
     found = load(file, '[later_tagger]\nkind = "crf"\nwindow = 1')
     monkeypatch.setattr(CRFOptions, "check", lambda self: [Coverage("a cluster", len)])
     assert [each.of for each in found.check()] == ["a cluster"]

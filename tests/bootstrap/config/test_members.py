@@ -114,9 +114,7 @@ def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_in_a_member_is_one_line_that_names_it(
-    file: Path, members: str, expected: str
-) -> None:
+def test_a_mistake_in_a_member_is_one_line_that_names_it(file, members, expected) -> None:
     for text, overrides, origin in (
         (f'[tagger]\nkind = "ensemble"\nmembers = {members}', (), str(file)),
         ('[tagger]\nkind = "ensemble"', (f"tagger.members={members}",), "--set tagger.members="),

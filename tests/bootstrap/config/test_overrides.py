@@ -24,9 +24,7 @@ def as_text(value: object) -> str:
     st.dictionaries(WORD, st.dictionaries(WORD, VALUE)),
     st.lists(st.tuples(WORD, WORD, VALUE), max_size=5),
 )
-def test_the_last_override_of_a_key_holds_and_is_its_source(
-    tables: dict[str, dict[str, object]], given: list[tuple[str, str, object]]
-) -> None:
+def test_the_last_override_of_a_key_holds_and_is_its_source(tables, given) -> None:
     texts = [f"{section}.{key}={as_text(value)}" for section, key, value in given]
     found, origins = overridden(tables, texts)
     source = Source("x.toml", Path("there"), origins)
@@ -69,9 +67,7 @@ def test_an_error_between_settings_names_the_overrides_of_its_section(file: Path
         ("select.reference=3", "[select.reference] must be a section"),
     ],
 )
-def test_an_override_of_a_part_of_a_setting_is_named(
-    file: Path, override: str, expected: str
-) -> None:
+def test_an_override_of_a_part_of_a_setting_is_named(file, override, expected) -> None:
     text = "[select.reference]\nempty = 0.5\nlength = { A = 1 }\nper_token = { A = 0.1 }"
     message = refusal(file, text, "loop.batch=3", override)
     assert message.startswith(f"--set {override}: ")

@@ -77,9 +77,7 @@ def test_counts_units_and_classes(configured: Callable[..., Configuration]) -> N
     assert report.entities == {"PERSON": 2}
 
 
-def test_counts_in_parts(
-    configured: Callable[..., Configuration], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counts_in_parts(configured, monkeypatch) -> None:
     configuration = configured(many(30, prefix="s"), many(31, prefix="v"), many(5, prefix="u"))
     whole = check(configuration)
     monkeypatch.setattr("bootstrap.data.checks._CHUNK", 7)
@@ -93,9 +91,7 @@ def test_nothing_to_warn_of(configured: Callable[..., Configuration]) -> None:
     assert check(configuration)[1] == []
 
 
-def test_names_the_unusual_characters_of_a_split(
-    configured: Callable[..., Configuration], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_the_unusual_characters_of_a_split(configured, monkeypatch) -> None:
     pool = {"a": ("Pere Pu\xadig", []), "b": ("P\xadere", []), "c": ("Ｐere", []), "d": ("Vic", [])}
     configuration = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
     expected = [
@@ -107,9 +103,7 @@ def test_names_the_unusual_characters_of_a_split(
     assert check(configuration)[1] == expected
 
 
-def test_warns_of_rare_classes_and_of_those_on_one_side(
-    configured: Callable[..., Configuration],
-) -> None:
+def test_warns_of_rare_classes_and_of_those_on_one_side(configured) -> None:
     seed = many(29, "PERSON", "s") | many(30, "LOCATION", "t") | many(40, "AGE", "x")
     validation = many(30, "PERSON", "v") | many(30, "LOCATION", "w") | many(2, "DATE", "y")
     lines = check(configured(seed, validation, many(1), "loop.batch=1"))[1]
@@ -147,9 +141,7 @@ def test_warns_of_no_unlabeled_notes(configured: Callable[..., Configuration], b
     ]
 
 
-def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
-    configured: Callable[..., Configuration],
-) -> None:
+def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(configured) -> None:
     seed = many(30, prefix="s") | {
         "misaligned": ("Annabel", [[0, 4, "PERSON"]]),
         "overlap": ("Anna Puig", [[0, 9, "PERSON"], [5, 9, "LOCATION"]]),
@@ -186,9 +178,7 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
         assert [line for line in check(chosen)[1] if "a run stops" in line] == expected
 
 
-def test_warns_of_ids_that_come_twice(
-    configured: Callable[..., Configuration], tmp_path: Path
-) -> None:
+def test_warns_of_ids_that_come_twice(configured, tmp_path) -> None:
     configuration = configured(
         many(40, prefix="s"), many(40, prefix="v"), many(1), "loop.batch=1", "data.unit=line"
     )
@@ -228,9 +218,7 @@ def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]
     assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
 
 
-def test_all_problems_can_be_listed(
-    project: Path, tmp_path: Path, command: Callable[..., Any]
-) -> None:
+def test_all_problems_can_be_listed(project, tmp_path, command) -> None:
     """The terminal names the first few of a kind."""
     number = NAMED_PER_KIND + 5
     notes = [Document(f"n{place}", "Annas ve", (Span(0, 4, "PERSON"),)) for place in range(number)]

@@ -18,7 +18,6 @@ from corpus.errors import InputError
 from corpus.formats import write
 from gazetteers.gazetteer import Gazetteer
 
-Command = Callable[..., Any]
 MakeGazetteer = Callable[..., Gazetteer]
 Configure = Callable[..., Configuration]
 
@@ -170,9 +169,7 @@ def test_warnings_are_of_what_the_initial_model_tags(configure: Configure) -> No
     assert not any("PERSON is in validation and not" in line for line in beside)
 
 
-def test_check_shows_no_seed_where_there_is_none(
-    configure: Configure, files: Path, command: Command
-) -> None:
+def test_check_shows_no_seed_where_there_is_none(configure, files, command) -> None:
     configure()
     done = command("check", files / "config.toml")
     assert (done.code, done.err) == (0, "")
@@ -209,9 +206,7 @@ def test_check_shows_no_seed_where_there_is_none(
         ('names = ["census-es"]\n[tagger]\nclusters = "gone"', "gone"),
     ],
 )
-def test_what_cannot_be_read_is_told_before_there_is_a_run(
-    files: Path, command: Command, line: str, message: str
-) -> None:
+def test_what_cannot_be_read_is_told_before_there_is_a_run(files, command, line, message) -> None:
     config = files / "config.toml"
     config.write_text(f'[initial_model]\nkind = "dictionary"\n{line}\n')
     for name in ("check", "run"):

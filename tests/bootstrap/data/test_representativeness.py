@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,8 +19,6 @@ from bootstrap.data.representativeness import Separation, compare, has_entities,
 from bootstrap.data.samples import Sample, sample_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-
-MakeNotes = Callable[..., list[Document]]
 
 
 def labelled(documents: Sequence[Document]) -> Batch:
@@ -65,9 +63,7 @@ def test_every_document_is_as_likely_to_be_sampled() -> None:
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.integers(0, 40))
-def test_a_sample_of_a_batch_is_as_that_of_a_stream(
-    lengths: list[int], size: int, tokens: int
-) -> None:
+def test_a_sample_of_a_batch_is_as_that_of_a_stream(lengths, size, tokens) -> None:
     documents = [Document(str(i), "x " * length) for i, length in enumerate(lengths)]
     batch = make_batch(documents, labelled=False)
     stream = Sample(size)
@@ -211,9 +207,7 @@ def lines(meddocan: Path) -> tuple[ModuleType, dict[str, list[Document]]]:
 
 
 @pytest.mark.parametrize("states", [(0,), pytest.param((1, 2, 3, 4), marks=pytest.mark.slow)])
-def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(
-    states: tuple[int, ...], lines: tuple[ModuleType, dict[str, list[Document]]]
-) -> None:
+def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(states, lines) -> None:
     """The seeds of docs/results.md, and one at random."""
     module, splits = lines
     sample = Sample()

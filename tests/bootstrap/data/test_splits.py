@@ -55,9 +55,7 @@ def test_the_pool_comes_in_batches_the_same_every_time(configure: Configure) -> 
     assert ids(UnlabeledNotes(options, 99)) == [[f"u{i}" for i in range(10)]]
 
 
-def test_a_copy_of_a_validation_note_is_held_out_whatever_its_characters(
-    configure: Configure,
-) -> None:
+def test_a_copy_of_a_validation_note_is_held_out_whatever_its_characters(configure) -> None:
     gold = [Document("v", "José Puig ve", (Span(0, 9, "PERSON"),))]
     pool = [
         Document("a", "José Puig ve"),
@@ -105,9 +103,7 @@ def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Conf
     ]
 
 
-def test_no_more_is_read_than_is_asked_for(
-    configure: Configure, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_is_read_than_is_asked_for(configure, monkeypatch) -> None:
     read = []
 
     def endless(*arguments: Any, **options: Any) -> Iterator[Document]:
@@ -122,9 +118,7 @@ def test_no_more_is_read_than_is_asked_for(
         assert len(read) == 100 * number
 
 
-def test_what_the_pool_could_not_use_is_counted_in_each_pass(
-    configure: Configure, tmp_path: Path
-) -> None:
+def test_what_the_pool_could_not_use_is_counted_in_each_pass(configure, tmp_path) -> None:
     options = configure("data.invalid=skip").data
     lines = ['{"id": "a", "text": "uno"}', "no", '{"id": "b", "text": "dos"}', "{}"]
     (tmp_path / "unlabeled.jsonl").write_text("\n".join(lines))
@@ -178,9 +172,7 @@ def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure)
     assert tuple(notes.batch.to_documents()) == notes.documents
 
 
-def test_the_pool_is_looked_at_before_anything_is_trained(
-    configure: Configure, tmp_path: Path
-) -> None:
+def test_the_pool_is_looked_at_before_anything_is_trained(configure, tmp_path) -> None:
     seed = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
     configuration = configure(seed=seed, validation=seed)
     with pytest.raises(InputError, match=r"unlabeled\.jsonl: there is no such file or folder"):

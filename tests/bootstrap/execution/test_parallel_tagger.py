@@ -54,9 +54,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, labelled: Batch) -> Parall
     return ParallelTagger(folder, "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
 
 
-def test_training_in_another_process_gives_the_same_model(
-    trained: ParallelTagger, labelled: Batch, tmp_path: Path
-) -> None:
+def test_training_in_another_process_gives_the_same_model(trained, labelled, tmp_path) -> None:
     here = CRFTagger(OPTIONS).fit(labelled, rng=np.random.default_rng(0))
     here.save(tmp_path / "here")
     for path in (tmp_path / "here").iterdir():
@@ -80,9 +78,7 @@ def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) ->
     assert told[-1] == ("tagging", 501, 501)
 
 
-def test_any_number_of_processes_gives_the_same_details(
-    trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_number_of_processes_gives_the_same_details(trained, unlabelled, monkeypatch) -> None:
     whole = CRFTagger.load(trained.folder).tag(unlabelled, detail="entity")
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     two = ParallelTagger.load(trained.folder, jobs=2)
@@ -209,9 +205,7 @@ class PicklingExecutor(Executor):
             yield pickle.loads(pickle.dumps(loaded(argument)))
 
 
-def test_any_executor_gives_the_same_tags(
-    trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_executor_gives_the_same_tags(trained, unlabelled, monkeypatch) -> None:
     """Models travel by path: what is sent is little more than the documents."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     executor = PicklingExecutor()

@@ -157,9 +157,7 @@ def test_a_process_that_nobody_listens_to_any_more_ends(work: Any, name: str) ->
     assert has_ended(process)
 
 
-def test_a_process_is_reused_if_it_would_do_the_same(
-    work: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_is_reused_if_it_would_do_the_same(work, tmp_path, monkeypatch) -> None:
     def processes() -> set[int]:
         return {process for _, process in in_processes(work.number, [()] * 4, jobs=1)}
 

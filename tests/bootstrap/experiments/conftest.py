@@ -13,7 +13,6 @@ from tests.bootstrap.reports.conftest import browse, browser
 
 __all__ = ["browse", "browser"]  # fixtures
 
-Command = Callable[..., Any]
 
 EXPERIMENT = """\
 [data]
@@ -57,9 +56,7 @@ QUICK = EXPERIMENT[: EXPERIMENT.index("[variants")].replace("[0, 1]", "[0]") + (
 
 
 @pytest.fixture(scope="session")
-def experiment_file(
-    tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path]
-) -> Path:
+def experiment_file(tmp_path_factory, make_project) -> Path:
     """A file of an experiment with twelve runs, beside its notes, that tests do not change."""
     folder = make_project(tmp_path_factory.mktemp("experiment"), unlabeled=100)
     (folder / "experiment.toml").write_text(EXPERIMENT, encoding="utf-8")
@@ -67,9 +64,7 @@ def experiment_file(
 
 
 @pytest.fixture(scope="session")
-def carried_out(
-    tmp_path_factory: pytest.TempPathFactory, experiment_file: Path, run_here: Command
-) -> tuple[Path, Any]:
+def carried_out(tmp_path_factory, experiment_file, run_here) -> tuple[Path, Any]:
     """The folder of the finished experiment, that tests do not change, and what was printed."""
     folder = tmp_path_factory.mktemp("carried-out") / "experiment"
     done = run_here("experiment", experiment_file, "--out", folder, "--jobs", "1")

@@ -35,9 +35,7 @@ def state_of(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_file_of_the_user_is_not_replaced(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_a_file_of_the_user_is_not_replaced(own_file, tmp_path, command) -> None:
     """In a folder whose files have the names of those of an experiment."""
     path = own_file(QUICK)
     for name in ("experiment.toml", "documents/a.txt", "data.parquet"):
@@ -99,9 +97,7 @@ def test_an_attempt_that_was_refused_does_not_bind_the_next_one(
     assert len(read_results(ExperimentFolder(tmp_path / "e"))) == 3
 
 
-def test_a_moved_experiment_is_continued(
-    copy: Path, own_file: OwnFile, command: Command, tmp_path: Path
-) -> None:
+def test_a_moved_experiment_is_continued(copy, own_file, command, tmp_path) -> None:
     """Also its unfinished runs; its runs can be repeated by their configurations."""
     moved = copy.rename(tmp_path / "elsewhere")
     run = Run(moved / "runs" / "trained" / "0-half-0")
@@ -120,9 +116,7 @@ def test_a_moved_experiment_is_continued(
     assert command(*again).code == 0
 
 
-def test_scores_of_other_documents_are_named(
-    copy: Path, own_file: OwnFile, command: Command
-) -> None:
+def test_scores_of_other_documents_are_named(copy, own_file, command) -> None:
     run = Run(copy / "runs" / "trained" / "1-half-0")
     path = run.iteration(run.best_iteration()).folder / "test.parquet"
     path.write_bytes(table_bytes(pq.read_table(path).slice(3)))
@@ -134,9 +128,7 @@ def test_scores_of_other_documents_are_named(
         assert f"{run.folder}: its test documents are not the test documents" in message
 
 
-def test_without_the_first_variant_there_are_no_differences(
-    copy: Path, own_file: OwnFile, command: Command
-) -> None:
+def test_without_the_first_variant_there_are_no_differences(copy, own_file, command) -> None:
     shutil.rmtree(copy / "runs" / "alone")
     done = command("experiment", own_file(EXPERIMENT), "--out", copy, "--list")
     assert done.code == 0
@@ -146,9 +138,7 @@ def test_without_the_first_variant_there_are_no_differences(
     assert [row.difference for row in rows] == [None, None]
 
 
-def test_tables_of_what_was_removed_are_removed(
-    copy: Path, own_file: OwnFile, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_of_what_was_removed_are_removed(copy, own_file, command, monkeypatch) -> None:
     assert (copy / "tables" / "scores.csv").exists()
     text = QUICK.replace("[0]", "[0, 1]")  # no variant has more than one iteration
     assert command("experiment", own_file(text), "--out", copy).code == 0
@@ -186,9 +176,7 @@ def test_a_budget_beyond_the_documents_is_refused_before_any_run(
         assert "at most the 200 documents" in message
 
 
-def test_cross_validation_of_an_experiment_is_refused(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_cross_validation_of_an_experiment_is_refused(own_file, tmp_path, command) -> None:
     message = refusal(
         command, "crossvalidate", own_file(QUICK), "--folds", 3, "--out", tmp_path / "e"
     )

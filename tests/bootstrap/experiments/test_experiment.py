@@ -20,7 +20,6 @@ from bootstrap.experiments.folder import ExperimentFolder, folder_name
 from bootstrap.experiments.results import read_results
 from bootstrap.reports.comparison import compare
 from bootstrap.runs.folder import Run
-from corpus.document import Document
 from corpus.formats import write
 from corpus.storage.atomic import folder_lock
 from tests.bootstrap.experiments.conftest import EXPERIMENT, QUICK
@@ -34,9 +33,7 @@ def texts(path: Path) -> list[tuple[str, Any]]:
     return [(note.text, note.spans) for note in bootstrap.read(path)]
 
 
-def test_seed_and_others_are_all_gold_documents(
-    carried_out: tuple[Path, Any], experiment_file: Path
-) -> None:
+def test_seed_and_others_are_all_gold_documents(carried_out, experiment_file) -> None:
     gold = texts(experiment_file.parent / "gold.jsonl")
     seeds = []
     for state in (0, 1):
@@ -48,9 +45,7 @@ def test_seed_and_others_are_all_gold_documents(
     assert seeds[0] != seeds[1]
 
 
-def test_every_run_is_a_run_that_its_configuration_repeats(
-    carried_out: tuple[Path, Any], tmp_path: Path, command: Command
-) -> None:
+def test_every_run_is_a_run_that_its_configuration_repeats(carried_out, tmp_path, command) -> None:
     done = carried_out[0] / "runs" / "trained" / "1-half-0"
     again = tmp_path / "again"
     assert command("run", done / "config.toml", "--out", again, "--jobs", 1).code == 0
@@ -98,9 +93,7 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_page_shows_the_variants_without_any_text(
-    carried_out: tuple[Path, Any], command: Command, tmp_path: Path
-) -> None:
+def test_the_page_shows_the_variants_without_any_text(carried_out, command, tmp_path) -> None:
     page = (carried_out[0] / "report.html").read_text(encoding="utf-8")
     for part in ("Scores on the test documents", "everything", "Differences are between runs"):
         assert part in page
@@ -112,9 +105,7 @@ def test_the_page_shows_the_variants_without_any_text(
     assert f"The upper bound, everything, has {rows[2].f1.mean:.3f}." in done.out
 
 
-def test_a_browser_shows_an_experiment(
-    carried_out: tuple[Path, Any], browse: Callable[..., dict[str, Any]]
-) -> None:
+def test_a_browser_shows_an_experiment(carried_out, browse) -> None:
     seen = browse(carried_out[0] / "report.html", width=360)
     assert (seen["drawn"], seen["overflow"], seen["wide"], seen["console"]) == (6, [0, 0], 0, [])
     assert "everything" in seen["words"]
@@ -148,9 +139,7 @@ def forbid_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_variants_and_random_states_may_be_added(
-    copy: Path, own_file: OwnFile, command: Command
-) -> None:
+def test_variants_and_random_states_may_be_added(copy, own_file, command) -> None:
     text = QUICK.replace("[0]", "[0, 1, 7]") + '[variants.another]\nmethod = "supervised"\n'
     done = command("experiment", own_file(text), "--out", copy, "--jobs", 1)
     assert done.code == 0, done
@@ -159,9 +148,7 @@ def test_variants_and_random_states_may_be_added(
     assert {row.variant: row.f1.number for row in rows} == {"alone": 6, "another": 6}
 
 
-def test_changed_notes_are_refused(
-    carried_out: tuple[Path, Any], own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_changed_notes_are_refused(carried_out, own_file, tmp_path, command) -> None:
     path = own_file(QUICK)
     changed = tmp_path / "gold.jsonl"
     gold = path.read_text().split('seed = "')[1].split('"')[0]
@@ -208,9 +195,7 @@ def test_many_runs_need_a_confirmation(own_file: OwnFile, tmp_path: Path, comman
     assert not (tmp_path / "no").exists()
 
 
-def test_a_missing_resource_is_named_before_any_run(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_a_missing_resource_is_named_before_any_run(own_file, tmp_path, command) -> None:
     bad = '[variants.bad]\ntagger.names = ["absent.parquet"]\n'
     message = refusal(
         command, "experiment", own_file(QUICK + bad), "--out", tmp_path / "e", "--jobs", 1
@@ -219,9 +204,7 @@ def test_a_missing_resource_is_named_before_any_run(
     assert not (tmp_path / "e" / "runs").exists()
 
 
-def test_a_run_that_fails_does_not_end_the_others(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_a_run_that_fails_does_not_end_the_others(own_file, tmp_path, command) -> None:
     bad = '[variants.bad]\nmethod = "active"\nactive.budget = 999\n'
     bad += 'active.gold = "gold.jsonl"\n'
     text = QUICK.replace("[variants.alone]", f"{bad}[variants.alone]")
@@ -233,9 +216,7 @@ def test_a_run_that_fails_does_not_end_the_others(
     assert "Traceback" not in done.all
 
 
-def test_an_internal_error_shows_no_text_of_notes(
-    own_file: OwnFile, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_internal_error_shows_no_text_of_notes(own_file, tmp_path, command, monkeypatch) -> None:
     def fail(*arguments: Any, **options: Any) -> None:
         raise ValueError("Anna Puig")
 
@@ -246,9 +227,7 @@ def test_an_internal_error_shows_no_text_of_notes(
     assert "Anna" not in done.all
 
 
-def test_active_learning_asks_for_what_is_not_in_the_seed(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_active_learning_asks_for_what_is_not_in_the_seed(own_file, tmp_path, command) -> None:
     text = EXPERIMENT[: EXPERIMENT.index("[variants")].replace(
         "[0, 1]", "[0]\nat_documents = [50, 60]"
     )
@@ -291,9 +270,7 @@ def test_cross_validation_tests_every_annotated_note_once(
     assert done.out.count("self-training") >= 1
 
 
-def test_two_processes_cannot_work_on_one_experiment(
-    copy: Path, own_file: OwnFile, command: Command
-) -> None:
+def test_two_processes_cannot_work_on_one_experiment(copy, own_file, command) -> None:
     with folder_lock(copy):
         done = command("experiment", own_file(EXPERIMENT), "--out", copy)
     assert done.code == 2
@@ -311,9 +288,7 @@ def test_a_damaged_run_is_named(copy: Path, own_file: OwnFile, command: Command)
     assert done.code == 0, done
 
 
-def test_names_of_variants_may_be_any_text(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_names_of_variants_may_be_any_text(own_file, tmp_path, command) -> None:
     text = QUICK.replace("[variants.alone]", '[variants."../ñ /\\\\ :*\\u0007"]')
     done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
     assert done.code == 0, done
@@ -347,9 +322,7 @@ def test_shared_embeddings_are_trained_once_for_each_split(
         assert json.loads(shared.read_text())["documents"] == documents
 
 
-def test_without_a_seed_the_initial_model_is_compared(
-    own_file: OwnFile, tmp_path: Path, command: Command, notes: Callable[..., list[Document]]
-) -> None:
+def test_without_a_seed_the_initial_model_is_compared(own_file, tmp_path, command, notes) -> None:
     text = QUICK[: QUICK.index("[seed]")].replace('seed = "gold.jsonl"', 'unlabeled = "pool"')
     text = text.replace('"pool"', f'"{tmp_path}/pool.jsonl"')
     text = text.replace("[tagger]", '[labels]\nPERSON = "PERSON"\n[tagger]\nclusters = "auto"', 1)
@@ -362,9 +335,7 @@ def test_without_a_seed_the_initial_model_is_compared(
     assert [result.variant for result in results] == ["alone", "alone", "trained", "trained"]
 
 
-def test_the_function_returns_the_results(
-    experiment_file: Path, carried_out: tuple[Path, Any]
-) -> None:
+def test_the_function_returns_the_results(experiment_file, carried_out) -> None:
     results = bootstrap.experiment(experiment_file, out=carried_out[0], jobs=1)
     assert len(results) == 12
     assert bootstrap.compare(results)[1].variant == "trained"
@@ -393,9 +364,7 @@ def test_an_experiment_that_is_killed_goes_on(
     assert configuration.loop.iterations == 0
 
 
-def test_a_folder_that_exists_keeps_its_mode(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
+def test_a_folder_that_exists_keeps_its_mode(own_file, tmp_path, command) -> None:
     shared = tmp_path / "shared"
     shared.mkdir(mode=0o755)
     shared.chmod(0o755)

@@ -150,9 +150,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         *((DATA, {"seed": {"documents": 9}, **tables}, message) for tables, message in MISTAKES),
     ],
 )
-def test_mistakes_are_refused_with_their_place(
-    data: dict[str, Any], tables: dict[str, Any], message: str
-) -> None:
+def test_mistakes_are_refused_with_their_place(data, tables, message) -> None:
     with pytest.raises(ConfigurationError, match=r"e\.toml") as refusal:
         check_variants(plan_of(tables, data))
     assert message in str(refusal.value)

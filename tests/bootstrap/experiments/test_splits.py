@@ -29,9 +29,7 @@ def documents(notes: list[tuple[str | None, str]]) -> list[Document]:
 
 
 @given(NOTES)
-def test_units_are_the_closure_of_same_patient_and_same_text(
-    notes: list[tuple[str | None, str]],
-) -> None:
+def test_units_are_the_closure_of_same_patient_and_same_text(notes) -> None:
     """Compared with repeated merging of pairs."""
     made = documents(notes)
     expected = list(range(len(made)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -55,9 +54,7 @@ WHOLE = {"out", "loaded/vectors", "embeddings/lower-w5"}
 
 
 @pytest.fixture(scope="module")
-def prepared(
-    tmp_path_factory: pytest.TempPathFactory, project: Path, finished: Path, run_here: Any
-) -> Path:
+def prepared(tmp_path_factory, project, finished, run_here) -> Path:
     """A folder with notes, a run, a model, embeddings, lists, and files that are replaced."""
     folder = tmp_path_factory.mktemp("prepared")
     lines = (project / "gold.jsonl").read_text().splitlines(keepends=True)
@@ -127,9 +124,7 @@ def test_disturbed_at_every_step_on_disk_it_ends_as_if_left_alone(
 @pytest.mark.parametrize(
     "command", [name for name in COMMANDS if name not in ("cluster", "embed train")]
 )
-def test_where_nothing_can_be_written_one_line_says_so(
-    command: str, prepared: Path, run_here: Any
-) -> None:
+def test_where_nothing_can_be_written_one_line_says_so(command, prepared, run_here) -> None:
     """Below a file: root may write into any folder."""
     words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
     blocked, written = prepared / "few.jsonl" / "x", ("-o", "--json", "--csv", "--tensorboard")

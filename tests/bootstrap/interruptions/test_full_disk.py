@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,9 +26,7 @@ def limited(size: int, *arguments: object) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("name", "size"), [("out.jsonl", 4000), ("out.csv.gz", 400), ("out.parquet", 400), ("out", 10)]
 )
-def test_a_file_that_gets_too_large_leaves_nothing(
-    project: Path, tmp_path: Path, name: str, size: int
-) -> None:
+def test_a_file_that_gets_too_large_leaves_nothing(project, tmp_path, name, size) -> None:
     (tmp_path / "precious").write_text("as it was")
     target = tmp_path / name
     done = limited(size, "convert", project / "gold.jsonl", target)
@@ -44,9 +40,7 @@ def test_a_file_that_gets_too_large_leaves_nothing(
 
 
 @pytest.mark.slow
-def test_a_run_says_what_is_kept_and_goes_on(
-    project: Path, tmp_path: Path, finished: Path, contents: Callable[[Path], Any]
-) -> None:
+def test_a_run_says_what_is_kept_and_goes_on(project, tmp_path, finished, contents) -> None:
     """The page of a run is its largest file."""
     size = max(path.stat().st_size for path in (finished / "iterations").rglob("*.parquet")) + 1000
     command = ["run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1"]
@@ -81,9 +75,7 @@ def test_embeddings_say_how_to_go_on(project: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [["help"], ["convert", "{}", "-"], ["completion", "bash"], ["show", "{run}"]]
 )
-def test_standard_output_that_is_full_is_one_line(
-    project: Path, finished: Path, arguments: list[str]
-) -> None:
+def test_standard_output_that_is_full_is_one_line(project, finished, arguments) -> None:
     words = [argument.format(project / "gold.jsonl", run=finished) for argument in arguments]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(

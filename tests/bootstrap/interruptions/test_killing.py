@@ -82,9 +82,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., P
 
 
 @pytest.fixture(scope="module")
-def left_alone(
-    launch: Any, wide: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, float]:
+def left_alone(launch, wide, tmp_path_factory) -> tuple[Path, float]:
     """A run with one process that nobody disturbs, and the seconds it took."""
     run = Killed(launch, wide, tmp_path_factory.mktemp("left-alone") / "run")
     begin = time.monotonic()
@@ -102,9 +100,7 @@ def run(launch: Any, wide: Path, tmp_path: Path) -> Iterator[Killed]:
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_ends_as_if_left_alone(
-    run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
-) -> None:
+def test_killed_at_random_moments_it_ends_as_if_left_alone(run, left_alone, contents) -> None:
     """With two processes, and as one process alone would."""
     draw = new_draw()
     alone, seconds = left_alone
@@ -120,9 +116,7 @@ def test_killed_at_random_moments_it_ends_as_if_left_alone(
 
 
 @pytest.mark.slow
-def test_killed_while_it_trains_and_while_it_tags(
-    run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
-) -> None:
+def test_killed_while_it_trains_and_while_it_tags(run, left_alone, contents) -> None:
     """The first and the second time as it trains, the third as two processes tag."""
     for _ in range(2):
         process = run.start()

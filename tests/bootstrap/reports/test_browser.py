@@ -26,9 +26,7 @@ def assert_sound(seen: dict[str, Any], figures: int) -> None:
     assert (seen["console"], seen["requests"]) == ([], ["file"])
 
 
-def test_a_page_fits_wide_and_narrow_screens_in_light_and_dark(
-    finished: Path, browse: Browse
-) -> None:
+def test_a_page_fits_wide_and_narrow_screens_in_light_and_dark(finished, browse) -> None:
     papers = set()
     for width, scheme in ((360, "dark"), (1280, "light")):
         seen = browse(finished / "report.html", width=width, scheme=scheme)
@@ -38,9 +36,7 @@ def test_a_page_fits_wide_and_narrow_screens_in_light_and_dark(
     assert len(papers) == 2
 
 
-def test_what_asks_for_a_request_or_a_script_is_refused(
-    finished: Path, tmp_path: Path, browse: Browse
-) -> None:
+def test_what_asks_for_a_request_or_a_script_is_refused(finished, tmp_path, browse) -> None:
     """As a name that was not escaped could."""
     text = (finished / "report.html").read_text(encoding="utf-8")
     before, body, after = text.rpartition("</body>")

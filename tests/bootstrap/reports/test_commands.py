@@ -62,9 +62,7 @@ def other(copied: Path) -> Path:
     return copied
 
 
-def test_one_run_is_shown_as_in_its_folder(
-    finished: Path, tmp_path: Path, command: Command, parse: Parse
-) -> None:
+def test_one_run_is_shown_as_in_its_folder(finished, tmp_path, command, parse) -> None:
     page = tmp_path / "new" / "page.html"
     done = command("report", finished, "-o", page)
     assert done.code == 0, done
@@ -79,9 +77,7 @@ def curves_of(groups: list[GroupRecord], axis: str = "iteration") -> Figure:
     return figure
 
 
-def test_several_runs_are_on_one_axis(
-    finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
-) -> None:
+def test_several_runs_are_on_one_axis(finished, shorter, tmp_path, command, parse) -> None:
     page = tmp_path / "page.html"
     done = command("report", f"good={finished}", f"bad={shorter}", "-o", page)
     assert done.code == 0, done
@@ -227,9 +223,7 @@ def test_a_broken_run_is_named_in_one_line(
 # Figures
 
 
-def test_runs_are_drawn_by_name(
-    finished: Path, shorter: Path, tmp_path: Path, command: Command
-) -> None:
+def test_runs_are_drawn_by_name(finished, shorter, tmp_path, command) -> None:
     one, two = tmp_path / "new" / "one.png", tmp_path / "two.SVG"
     done = command("plot", finished, "-o", one)
     assert (done.code, done.out) == (0, f"{one} shows run\n")
@@ -245,9 +239,7 @@ def test_runs_are_drawn_by_name(
 
 
 @pytest.mark.parametrize("axis", ["documents", "tokens"])
-def test_scores_have_other_axes(
-    finished: Path, tmp_path: Path, command: Command, axis: str
-) -> None:
+def test_scores_have_other_axes(finished, tmp_path, command, axis) -> None:
     target = tmp_path / "a.svg"
     assert command("plot", finished, "--axis", axis, "-o", target).code == 0
     assert f"{axis} that people annotated" in target.read_text(encoding="utf-8")
@@ -255,9 +247,7 @@ def test_scores_have_other_axes(
     assert refused.code == 2 and "is for --what scores only" in refused.err
 
 
-def test_what_cannot_be_drawn_is_refused(
-    finished: Path, shorter: Path, tmp_path: Path, command: Command
-) -> None:
+def test_what_cannot_be_drawn_is_refused(finished, shorter, tmp_path, command) -> None:
     for arguments, message in [
         ((finished, "-o", tmp_path / "x.jpg"), "x.jpg: expected a file name ending in .png, .svg"),
         ((tmp_path, "-o", tmp_path / "x.png"), "is not the folder of a run"),

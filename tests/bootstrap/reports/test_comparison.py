@@ -73,9 +73,7 @@ def test_classes_and_counts_are_those_of_all_runs(results: list[RunResult]) -> N
         assert row.classes[name] == pytest.approx(mean)
 
 
-def test_the_interval_is_that_of_the_mean_difference_over_test_documents(
-    results: list[RunResult],
-) -> None:
+def test_the_interval_is_that_of_the_mean_difference_over_test_documents(results) -> None:
     """Compared with drawing documents one by one."""
     row = compare(results)[1]
     rng = np.random.default_rng(5)

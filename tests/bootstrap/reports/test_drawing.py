@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,7 +18,6 @@ from bootstrap.reports.drawing import draw, drawing_format, inline_svg
 from bootstrap.reports.figures import (
     Axis,
     Figure,
-    Mark,
     Matrix,
     Panel,
     Series,
@@ -80,9 +78,7 @@ def test_the_same_figure_is_the_same_file_of_its_format(format: str) -> None:
         assert {"A title", "iteration", "score"} <= set(texts(picture))
 
 
-def test_a_drawing_shows_the_points_the_bands_and_the_notes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_drawing_shows_the_points_the_bands_and_the_notes(monkeypatch) -> None:
     series = Series(
         "F1", (0, 1), (0.5, 0.7), low=(0.4, 0.6), high=(0.6, 0.8), notes=((1, "0.700"),)
     )
@@ -124,9 +120,7 @@ def test_stacked_bars_stand_on_each_other(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("mark", ["line", "points", "bars", "stack", "guide"])
 @pytest.mark.parametrize(("rows", "panels"), [(True, 1), (False, 2), (False, 7)])
-def test_every_mark_is_drawn_with_its_numbers_as_tooltips(
-    mark: Mark, rows: bool, panels: int
-) -> None:
+def test_every_mark_is_drawn_with_its_numbers_as_tooltips(mark, rows, panels) -> None:
     shown = figure(
         places=Axis("class", names=("A", "B", "C")),
         rows=rows,
@@ -199,9 +193,7 @@ def test_an_axis_of_scores_holds_them_and_has_few_round_ticks(values: list[float
     assert axis.low / axis.step == pytest.approx(round(axis.low / axis.step))
 
 
-def test_every_figure_of_a_page_is_a_file_too(
-    finished: Path, parse: Callable[[Path], Any], tmp_path: Path, command: Callable[..., Any]
-) -> None:
+def test_every_figure_of_a_page_is_a_file_too(finished, parse, tmp_path, command) -> None:
     for name in parse(finished / "report.html").names("figure"):
         done = command("plot", finished, "--what", name, "-o", tmp_path / f"{name}.svg")
         assert done.code == 0, done

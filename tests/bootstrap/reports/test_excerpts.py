@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,18 +14,13 @@ from corpus.error_analysis import EntityError
 from tests.bootstrap.changed_runs import rewrite_manifests
 from tests.bootstrap.refusals import refusal
 
-Command = Callable[..., Any]
-Parse = Callable[[Path], Any]
-
 MENTIONS = st.builds(
     lambda start, length: Span(start, start + length, "A"), st.integers(0, 150), st.integers(1, 30)
 )
 
 
 @given(st.none() | MENTIONS, st.none() | MENTIONS, st.integers(180, 300))
-def test_the_parts_are_the_text_around_the_error(
-    gold: Span | None, predicted: Span | None, length: int
-) -> None:
+def test_the_parts_are_the_text_around_the_error(gold, predicted, length) -> None:
     if gold is None and predicted is None:
         return
     text = "".join(chr(0x4E00 + place) for place in range(length))
@@ -44,9 +35,7 @@ def test_the_parts_are_the_text_around_the_error(
     assert excerpt.where == f"d: {first}-{last}"
 
 
-def test_text_is_shown_where_it_is_asked_for(
-    finished: Path, project: Path, tmp_path: Path, command: Command, parse: Parse
-) -> None:
+def test_text_is_shown_where_it_is_asked_for(finished, project, tmp_path, command, parse) -> None:
     page = tmp_path / "page.html"
     assert command("report", finished, "--show-text", "-o", page).code == 0
     shown = parse(page)
@@ -67,9 +56,7 @@ def test_text_is_shown_where_it_is_asked_for(
     assert len(excerpts) <= EXAMPLES * len(kinds)
 
 
-def test_text_of_changed_files_is_not_shown(
-    project: Path, make_project: Callable[..., Path], tmp_path: Path, command: Command
-) -> None:
+def test_text_of_changed_files_is_not_shown(project, make_project, tmp_path, command) -> None:
     folder = make_project(tmp_path / "project", unlabeled=700)
     run = tmp_path / "run"
     settings = ("--set", "loop.iterations=0", "--jobs", 1)
@@ -84,9 +71,7 @@ def test_text_of_changed_files_is_not_shown(
     assert str(file) in message
 
 
-def test_text_of_several_runs_is_not_shown(
-    finished: Path, copied: Path, tmp_path: Path, command: Command
-) -> None:
+def test_text_of_several_runs_is_not_shown(finished, copied, tmp_path, command) -> None:
     message = refusal(
         command, "report", finished, copied, "--show-text", "-o", tmp_path / "page.html"
     )
@@ -94,9 +79,7 @@ def test_text_of_several_runs_is_not_shown(
 
 
 @pytest.mark.parametrize("name", ["errors.parquet"])
-def test_errors_that_were_not_recorded_have_no_text(
-    copied: Path, tmp_path: Path, command: Command, name: str
-) -> None:
+def test_errors_that_were_not_recorded_have_no_text(copied, tmp_path, command, name) -> None:
     for path in (copied / "iterations").rglob(name):
         path.unlink()
     rewrite_manifests(copied)

@@ -28,9 +28,7 @@ def read_values(folder: Path) -> dict[tuple[str, int], float]:
     }
 
 
-def test_events_have_the_figures_of_the_iterations(
-    finished: Path, tmp_path: Path, command: Command
-) -> None:
+def test_events_have_the_figures_of_the_iterations(finished, tmp_path, command) -> None:
     pytest.importorskip("tensorflow")
     folder = tmp_path / "logs"
     runs = (finished, f"a/b={finished}", f"a:b={finished}")

@@ -88,9 +88,7 @@ def test_the_order_of_documents_does_not_matter(finished: Path, copied: Path) ->
         ("classes", "different classes"),
     ],
 )
-def test_other_material_is_told_apart(
-    finished: Path, copied: Path, what: str, difference: str
-) -> None:
+def test_other_material_is_told_apart(finished, copied, what, difference) -> None:
     if what == "documents":
         change(copied, lambda counts: replace(counts, ids=tuple(f"x{id}" for id in counts.ids)))
     elif what == "annotations":

@@ -54,9 +54,7 @@ def test_without_confidence_there_is_no_calibration() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 8, 60])
-def test_few_histograms_are_shown_the_first_and_the_last_among_them(
-    number: int, record: RunRecord
-) -> None:
+def test_few_histograms_are_shown_the_first_and_the_last_among_them(number, record) -> None:
     rows = [replace(record.rows[0], iteration=place) for place in range(number)]
     chosen = [row.iteration for row in confidence.spread_out(rows)]
     assert chosen == sorted(set(chosen))

@@ -102,9 +102,7 @@ def test_the_page_names_no_note_and_no_file(finished: Path, project: Path) -> No
     assert "those in annotate.txt" in text
 
 
-def test_the_page_is_written_after_every_iteration(
-    project: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_is_written_after_every_iteration(project, tmp_path, command, monkeypatch) -> None:
     shown = []
 
     def write(run: Run) -> None:
@@ -147,9 +145,7 @@ def test_what_is_missing_is_written_by_resuming(
     assert f"({copied / 'annotate.txt'})" in done.out
 
 
-def test_the_page_of_a_run_that_goes_on_is_not_written_all_the_time(
-    copied: Path, parse: Parse
-) -> None:
+def test_the_page_of_a_run_that_goes_on_is_not_written_all_the_time(copied, parse) -> None:
     shutil.rmtree(copied / "iterations" / "003")
     page = copied / "report.html"
     page.touch()

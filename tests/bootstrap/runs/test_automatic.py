@@ -34,9 +34,7 @@ batch = 400
 
 
 @pytest.fixture(scope="module")
-def automatic(
-    tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path], run_here: Command
-) -> Path:
+def automatic(tmp_path_factory, make_project, run_here) -> Path:
     """A finished run of a project, in the folder ``run`` of it."""
     project = make_project(tmp_path_factory.mktemp("automatic"), configuration=CONFIGURATION)
     done = run_here("run", project / "config.toml", "--out", project / "run", "--jobs", "1")
@@ -143,9 +141,7 @@ def test_the_tagger_of_lists_is_built_once_and_continues_with_the_run(
     assert all(row.selected for row in rows[1:])
 
 
-def test_lists_of_nothing_that_the_seed_has_are_refused(
-    tmp_path: Path, make_project: Callable[..., Path], command: Command
-) -> None:
+def test_lists_of_nothing_that_the_seed_has_are_refused(tmp_path, make_project, command) -> None:
     project = make_project(tmp_path, configuration=with_lists("[]"))
     message = refusal(
         command, "run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1"

@@ -111,9 +111,7 @@ def test_a_model_does_not_tag_other_units(
         unit.write_bytes(content)
 
 
-def test_the_model_of_another_iteration_is_not_used(
-    copied: Path, project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_the_model_of_another_iteration_is_not_used(copied, project, tmp_path, command) -> None:
     best = Run(copied).best_iteration()
     other = Run(copied).iteration(next(n for n in range(3) if n != best)).model_folder
     shutil.rmtree(Run(copied).iteration(best).model_folder)

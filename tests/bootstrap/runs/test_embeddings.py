@@ -121,9 +121,7 @@ def trained(documents: Notes, tmp_path: Path) -> Path:
     return folder
 
 
-def test_embeddings_are_of_the_words_of_all_documents(
-    trained: Path, rich: Path, tmp_path: Path
-) -> None:
+def test_embeddings_are_of_the_words_of_all_documents(trained, rich, tmp_path) -> None:
     assert trained == tmp_path / "whole" / "embeddings"
     texts = [
         document.text
@@ -200,9 +198,7 @@ def test_the_seed_of_the_run_decides(trained: Path, documents: Notes, tmp_path: 
     assert (vectors(other) != vectors(trained)).any()
 
 
-def test_too_few_words_are_told_and_train_nothing(
-    project: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_too_few_words_are_told_and_train_nothing(project, tmp_path, caplog) -> None:
     few = notes_of(project)
     with caplog.at_level(logging.WARNING):
         assert train(tmp_path / "run", few) is None
@@ -272,9 +268,7 @@ def test_a_run_trains_its_clusters_and_its_model_needs_them_no_more(
     assert any(before)
 
 
-def test_a_run_with_too_few_words_goes_on_without_clusters(
-    project: Path, tmp_path: Path, command: Any
-) -> None:
+def test_a_run_with_too_few_words_goes_on_without_clusters(project, tmp_path, command) -> None:
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *AUTO)
     assert done.code == 0, done
     assert done.err.count('clusters = "auto" has no effect') == 1

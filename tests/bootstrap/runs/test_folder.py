@@ -102,9 +102,7 @@ def test_an_empty_folder_becomes_a_run(tmp_path: Path) -> None:
         ["iterations/", "environment.json", "data.parquet", f".config.toml.{PARTIAL}"],
     ],
 )
-def test_what_a_run_killed_at_its_beginning_left_is_no_obstacle(
-    tmp_path: Path, names: list[str]
-) -> None:
+def test_what_a_run_killed_at_its_beginning_left_is_no_obstacle(tmp_path, names) -> None:
     fill(tmp_path / "run", names)
     assert begun(tmp_path / "run").has_begun()
 
@@ -170,9 +168,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
 # Iterations
 
 
-def test_metrics_close_an_iteration(
-    tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics]
-) -> None:
+def test_metrics_close_an_iteration(tmp_path, close, make_metrics) -> None:
     run = begun(tmp_path / "run")
     assert run.metrics() == []
     assert not run.is_finished()
@@ -216,9 +212,7 @@ def test_the_best_is_linked_and_the_table_is_complete(tmp_path: Path, close: Clo
     assert mode(run.folder / "metrics.parquet") == 0o600
 
 
-def test_a_run_is_finished_when_its_end_is_written(
-    tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics]
-) -> None:
+def test_a_run_is_finished_when_its_end_is_written(tmp_path, close, make_metrics) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
     run.iteration(1).folder.mkdir()
@@ -253,9 +247,7 @@ def test_a_finished_run_has_no_model_of_a_second_view(
     assert run.is_finished() and not run.iteration(1).second_folder.exists()
 
 
-def test_where_nothing_was_selected_the_model_is_copied(
-    tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics]
-) -> None:
+def test_where_nothing_was_selected_the_model_is_copied(tmp_path, close, make_metrics) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
     run.close_iteration(1, None, make_metrics(f1=0.5), COUNTS)
@@ -276,9 +268,7 @@ def selected(notes: Callable[..., list[Document]]) -> list[ChosenDocuments]:
     return [ChosenDocuments(batch, np.linspace(0.85, 1, len(batch))) for batch in batches]
 
 
-def test_what_was_selected_is_read_back(
-    tmp_path: Path, selected: list[ChosenDocuments], close: Close
-) -> None:
+def test_what_was_selected_is_read_back(tmp_path, selected, close) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
     for some in (selected[0], None, selected[1]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,9 +39,7 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
         },
     )
 )
-def test_metrics_are_read_back_as_they_were(
-    make_metrics: MakeMetrics, values: dict[str, Any]
-) -> None:
+def test_metrics_are_read_back_as_they_were(make_metrics, values) -> None:
     if values.get("deviation", 0) is None:
         values["worst"] = ""
     metrics = make_metrics(**values)
@@ -69,17 +66,13 @@ def test_what_is_not_a_number_is_null_in_json(make_metrics: MakeMetrics) -> None
         (lambda record: record | {"tagged": True}, r"Expected `int`, got `bool` - at `\$\.tagged`"),
     ],
 )
-def test_the_refusal_says_what_is_wrong(
-    make_metrics: MakeMetrics, change: Callable[[Any], Any], message: str
-) -> None:
+def test_the_refusal_says_what_is_wrong(make_metrics, change, message) -> None:
     with pytest.raises(ValueError, match=message):
         IterationMetrics.from_dict(change(make_metrics().to_dict()))
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), max_size=12))
-def test_a_patient_is_in_one_half_and_the_halves_are_all(
-    drawn: list[tuple[str, bool, bool]],
-) -> None:
+def test_a_patient_is_in_one_half_and_the_halves_are_all(drawn) -> None:
     """A document has an entity or not, and it is found or not."""
     name = (Span(0, 4, "PERSON"),)
     gold = [Document(f"d{i}", "Anna", name * there, g) for i, (g, there, _) in enumerate(drawn)]

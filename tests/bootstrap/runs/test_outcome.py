@@ -121,9 +121,7 @@ def test_too_few_documents_have_no_interval(row: Row) -> None:
         ((5, 0, 5), (0.0, 0.0), "The run gained nothing: strict entity F1 is 0.667 with the "),
     ],
 )
-def test_the_gain_is_told_with_its_certainty(
-    last: Counts, interval: tuple[float, float] | None, sentence: str
-) -> None:
+def test_the_gain_is_told_with_its_certainty(last, interval, sentence) -> None:
     first = ConfusionCounts(5, 0, 5)
     outcome = Outcome(first, ConfusionCounts(*last), 1, "maximum", interval)
     lines = gain_lines(outcome, "the seed alone")
@@ -177,9 +175,7 @@ def test_too_few_patients_have_no_interval() -> None:
     assert f1_gain_interval([nothing], [nothing], np.zeros(0, np.int64)) is None
 
 
-def test_every_comparison_is_described_by_its_f1(
-    make_metrics: Callable[..., IterationMetrics],
-) -> None:
+def test_every_comparison_is_described_by_its_f1(make_metrics) -> None:
     (trial,) = make_metrics().trials
     seeds = [
         replace(trial, name="seed_alone", f1=0.5, chosen=False),

@@ -84,9 +84,7 @@ ERRORS = st.builds(EntityError, st.integers(0, 9), st.none() | MENTIONS, st.none
 
 
 @given(st.lists(ERRORS.filter(lambda error: error[1:] != (None, None))))
-def test_errors_are_read_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, errors: list[EntityError]
-) -> None:
+def test_errors_are_read_back_as_they_were(tmp_path_factory, errors) -> None:
     path = tmp_path_factory.mktemp("errors") / "errors.parquet"
     path.write_bytes(table_bytes(errors_table(errors, [f"d{row}" for row in range(10)])))
     assert load_errors(path) == errors

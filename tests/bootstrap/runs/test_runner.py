@@ -90,9 +90,7 @@ def test_the_metrics_of_all_iterations_are_one_table(finished: Path, command: Co
     assert [{**row, **shown} for row, shown in zip(table, rows, strict=True)] == table
 
 
-def test_a_run_that_selects_spans_leaves_the_rest_open(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_run_that_selects_spans_leaves_the_rest_open(project, tmp_path, command) -> None:
     run = tmp_path / "run"
     done = command(
         "run", project / "config.toml", "--out", run, "--jobs", "1",
@@ -175,9 +173,7 @@ def test_what_was_left_out_is_counted_the_same_after_resuming(
         assert contents(part) == contents(tmp_path / "whole")
 
 
-def test_what_a_killed_run_was_writing_is_removed(
-    copied: Path, finished: Path, project: Path, command: Command
-) -> None:
+def test_what_a_killed_run_was_writing_is_removed(copied, finished, project, command) -> None:
     for name in ("config.toml", "metrics.parquet", "report.html", "best"):
         (copied / f".{name}.partial-{'0' * 16}").mkdir()
         (copied / f".{name}.partial-{'0' * 16}" / "content").write_text("hal")
@@ -187,9 +183,7 @@ def test_what_a_killed_run_was_writing_is_removed(
     assert left == {path.name for path in finished.iterdir()} | {".nfs0001"}
 
 
-def test_a_finished_run_is_not_overwritten(
-    copied: Path, project: Path, command: Command, contents: Contents
-) -> None:
+def test_a_finished_run_is_not_overwritten(copied, project, command, contents) -> None:
     before = contents(copied)
     assert refusal(command, "run", project / "config.toml", "--out", copied) == (
         f"bootstrap: {copied} is a run already; continue with --resume, or name another folder "
@@ -212,17 +206,13 @@ def test_a_finished_run_is_not_overwritten(
         ("data.unit=line", "was started with data.unit = 'document', not 'line'"),
     ],
 )
-def test_another_configuration_is_named(
-    finished: Path, project: Path, command: Command, setting: str, message: str
-) -> None:
+def test_another_configuration_is_named(finished, project, command, setting, message) -> None:
     config = project / "config.toml"
     said = refusal(command, "run", config, "--out", finished, "--resume", "--set", setting)
     assert message in said
 
 
-def test_the_same_configuration_in_other_words_is_no_other(
-    finished: Path, project: Path, command: Command
-) -> None:
+def test_the_same_configuration_in_other_words_is_no_other(finished, project, command) -> None:
     settings = ["select.confidence=0.60", "loop.random_state=0", "select.proportions=true"]
     arguments = [part for setting in settings for part in ("--set", setting)]
     assert (
@@ -271,9 +261,7 @@ def test_other_notes_are_named(small: Path, command: Command) -> None:
     assert f"seed file {seed} has changed since" in refusal()
 
 
-def test_a_run_that_another_process_works_on_is_refused(
-    copied: Path, project: Path, launch: Any, contents: Contents
-) -> None:
+def test_a_run_that_another_process_works_on_is_refused(copied, project, launch, contents) -> None:
     shutil.rmtree(copied / "iterations" / "003")
     before = contents(copied)
     with locked(copied):
@@ -284,9 +272,7 @@ def test_a_run_that_another_process_works_on_is_refused(
 
 
 @pytest.mark.slow
-def test_of_two_that_begin_at_once_one_is_refused(
-    project: Path, tmp_path: Path, launch: Any
-) -> None:
+def test_of_two_that_begin_at_once_one_is_refused(project, tmp_path, launch) -> None:
     settings = ("--jobs", 1, "--set", "loop.iterations=0")
     both = [
         launch.start("run", project / "config.toml", "--out", tmp_path / "run", *settings)
@@ -301,9 +287,7 @@ def test_of_two_that_begin_at_once_one_is_refused(
     assert Run(tmp_path / "run").is_finished()
 
 
-def test_a_folder_that_is_no_run_is_left_alone(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_folder_that_is_no_run_is_left_alone(project, tmp_path, command) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     for resume in ([], ["--resume"]):
@@ -314,9 +298,7 @@ def test_a_folder_that_is_no_run_is_left_alone(
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
-def test_the_project_folder_of_init_is_no_run(
-    tmp_path: Path, project: Path, command: Command
-) -> None:
+def test_the_project_folder_of_init_is_no_run(tmp_path, project, command) -> None:
     """Both have a ``config.toml``."""
     assert command("init", tmp_path / "mine").code == 0
     for arguments in (["show"], ["plot", "-o", tmp_path / "x.png"]):
@@ -346,9 +328,7 @@ def test_a_terminal_shows_what_is_going_on(project: Path, tmp_path: Path, launch
 
 
 @pytest.fixture
-def run_with(
-    tmp_path: Path, make_project: Callable[..., Path], command: Command
-) -> Callable[..., Any]:
+def run_with(tmp_path, make_project, command) -> Callable[..., Any]:
     """Carry out a run whose notes of some splits are other ones."""
 
     def run(number: int = 0, settings: tuple[str, ...] = (), **splits: list[Document]) -> Any:
@@ -371,9 +351,7 @@ def run_with(
         ([Document(f"u{number}", " \n") for number in range(30)], "all 30 documents are blank\n"),
     ],
 )
-def test_few_unlabeled_notes_are_said_to_be(
-    run_with: Callable[..., Any], tmp_path: Path, unlabeled: list[Document], said: str
-) -> None:
+def test_few_unlabeled_notes_are_said_to_be(run_with, tmp_path, unlabeled, said) -> None:
     done = run_with(unlabeled=unlabeled)
     assert done.code == 0
     assert f"unlabeled: {said}" in done.err
@@ -382,9 +360,7 @@ def test_few_unlabeled_notes_are_said_to_be(
     assert len(Run(tmp_path / "run").metrics()) == 1 + bool(unlabeled)
 
 
-def test_a_class_that_the_seed_lacks_is_a_warning(
-    run_with: Callable[..., Any], tmp_path: Path, notes: Callable[..., list[Document]]
-) -> None:
+def test_a_class_that_the_seed_lacks_is_a_warning(run_with, tmp_path, notes) -> None:
     """And what is not known of it is no obstacle to other programs that read the metrics."""
     aged = [Document(f"age{i}", f"Edad {i + 20}", (Span(5, 7, "AGE"),)) for i in range(20)]
     done = run_with(number=300, validation=[*notes(100, 2), *aged])
@@ -439,9 +415,7 @@ def test_a_seed_without_the_key_of_annotations_is_told_from_one_without_annotati
     assert "it has no column or key 'label'; set [data] label or seed_columns" in refused.err
 
 
-def test_notes_of_other_formats_and_names_are_one_run(
-    run_with: Callable[..., Any], tmp_path: Path, notes: Callable[..., list[Document]]
-) -> None:
+def test_notes_of_other_formats_and_names_are_one_run(run_with, tmp_path, notes) -> None:
     pool = [Document(note.id, note.text) for note in notes(100, 3)]
     write(pool, tmp_path / "pool.parquet", columns=Columns(id="noteid", text="nota"))
     names = ("data.unlabeled_columns.id=noteid", "data.unlabeled_columns.text=nota")
@@ -450,9 +424,7 @@ def test_notes_of_other_formats_and_names_are_one_run(
     assert Run(tmp_path / "run").metrics()[1].tagged == 100
 
 
-def test_labels_are_renamed_and_the_others_dropped(
-    run_with: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_labels_are_renamed_and_the_others_dropped(run_with, tmp_path) -> None:
     assert run_with(number=100, settings=("labels.PERSON=WHO",)).code == 0
     assert Run(tmp_path / "run").metrics()[0].classes.keys() == {"WHO"}
     model = json.loads((tmp_path / "run/best/model/model.json").read_text())
@@ -516,9 +488,7 @@ def test_selections_beyond_tolerance_are_said_with_what_may_help(
     assert f"deviation {row.deviation:g} " in done.out.splitlines()[1]
 
 
-def test_lines_are_units_of_their_own(
-    run_with: Callable[..., Any], tmp_path: Path, notes: Callable[..., list[Document]]
-) -> None:
+def test_lines_are_units_of_their_own(run_with, tmp_path, notes) -> None:
     """Two notes a text; a model knows what it was trained on."""
     pairs = []
     for number, (left, right) in enumerate(zip(notes(40, 1), notes(40, 2), strict=True)):

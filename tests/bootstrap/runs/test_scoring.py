@@ -31,9 +31,7 @@ def test_notes(notes: MakeNotes, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="module")
-def tested(
-    project: Path, test_notes: Path, tmp_path_factory: pytest.TempPathFactory, run_here: Command
-) -> tuple[Path, str]:
+def tested(project, test_notes, tmp_path_factory, run_here) -> tuple[Path, str]:
     """The run of `finished` with test notes, and what it printed."""
     folder = tmp_path_factory.mktemp("tested") / "run"
     arguments = ("--set", f"data.test={test_notes}", "--jobs", "1")
@@ -42,9 +40,7 @@ def tested(
     return folder, done.out
 
 
-def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(
-    tested: tuple[Path, str], test_notes: Path
-) -> None:
+def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(tested, test_notes) -> None:
     run, gold = Run(tested[0]), list(bootstrap.read(test_notes))
     for row in run.metrics():
         model = bootstrap.load(run.iteration(row.iteration).model_folder)
@@ -55,9 +51,7 @@ def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(
         assert total == scores.counts()
 
 
-def test_the_run_is_the_same_without_test_notes(
-    tested: tuple[Path, str], finished: Path, contents: Callable[[Path], dict[str, object]]
-) -> None:
+def test_the_run_is_the_same_without_test_notes(tested, finished, contents) -> None:
     left, right = contents(tested[0]), contents(finished)
     described = {"config.toml", "data.parquet", ".lock"}
     different = {name for name in {*left, *right} if left.get(name) != right.get(name)}
@@ -86,9 +80,7 @@ def test_a_run_killed_before_it_scored_all_models_goes_on(
         assert np.array_equal(again.all_classes, counts.all_classes)
 
 
-def test_texts_and_patients_of_test_are_never_selected(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_texts_and_patients_of_test_are_never_selected(project, tmp_path, command) -> None:
     pool = [
         Document(note.id, note.text, (), f"p{number % 50}")
         for number, note in enumerate(bootstrap.read(project / "unlabeled.jsonl"))

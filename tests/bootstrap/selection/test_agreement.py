@@ -80,9 +80,7 @@ def select(
 
 
 @given(views())
-def test_support_is_the_lowest_probability_of_the_class(
-    example: tuple[Batch, list[Tagging]],
-) -> None:
+def test_support_is_the_lowest_probability_of_the_class(example) -> None:
     batch, taggings = example
     names = classes_of(LABELS)
     found = find_entities(taggings[0].tags, batch.document_offsets, LABELS)

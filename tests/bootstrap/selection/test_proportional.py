@@ -407,9 +407,7 @@ def test_a_class_that_the_reference_lacks_does_not_count() -> None:
     [(0.0, 1.0, [0, 1]), (0.0, 0.0, None), (0.2, 0.0, [2, 3])],
     ids=["no entities", "impossible", "entities everywhere"],
 )
-def test_numbers_of_which_nothing_is_tolerated(
-    rate: float, empty: float, expected: list[int] | None
-) -> None:
+def test_numbers_of_which_nothing_is_tolerated(rate, empty, expected) -> None:
     reference = configured_reference({"A": rate}, {"A": 1.0}, empty, 5.0)
     pool = tagged([".....", "...", "..A..", "....A"], [0.6, 0.9, 0.7, 0.8])
     selection = select(pool, reference)

@@ -214,9 +214,7 @@ references = st.one_of(
 
 @settings(deadline=None)
 @given(reference=references, number=st.integers(1, 100_000))
-def test_the_tolerance_is_at_least_a_tenth_and_the_sampling_error(
-    reference: Reference, number: int
-) -> None:
+def test_the_tolerance_is_at_least_a_tenth_and_the_sampling_error(reference, number) -> None:
     values = reference.proportions.values
     tolerance = reference.tolerance(number)
     known = ~np.isnan(values)
@@ -291,9 +289,7 @@ EXACT = Reference(proportions(0.02, 0.04, 2.0, 1.5, 0.5), np.zeros(5), math.inf)
         ((0.0, 0.04, math.nan, 1.5, 0.5), 10.0),  # no entities have no length
     ],
 )
-def test_the_deviation_is_the_worst_in_units_of_the_tolerance(
-    values: tuple[float, ...], deviation: float
-) -> None:
+def test_the_deviation_is_the_worst_in_units_of_the_tolerance(values, deviation) -> None:
     assert worst(EXACT, proportions(*values), 10) == pytest.approx(deviation)
 
 

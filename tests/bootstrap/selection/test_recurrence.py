@@ -60,9 +60,7 @@ def naive(
         TokenSpans(np.array([0, 0]), np.array([8, 9]), np.array([0, 0])),
     )
 )
-def test_all_occurrences_of_the_words_are_found_with_their_groups(
-    spans_of_batch: tuple[Batch, TokenSpans],
-) -> None:
+def test_all_occurrences_of_the_words_are_found_with_their_groups(spans_of_batch) -> None:
     batch, spans = spans_of_batch
     found, groups = recurrences(batch, spans)
     rows = list(zip(found.first.tolist(), found.last.tolist(), found.classes.tolist(), strict=True))

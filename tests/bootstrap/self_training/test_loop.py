@@ -200,9 +200,7 @@ def test_accumulate_keeps_what_was_selected() -> None:
 
 
 @pytest.mark.parametrize(("warm", "started"), [(True, [None, 0, 1, 2]), (False, [None] * 4)])
-def test_a_warm_start_begins_with_the_model_of_before(
-    warm: bool, started: list[int | None]
-) -> None:
+def test_a_warm_start_begins_with_the_model_of_before(warm, started) -> None:
     script = Script([1, 2, 3, 4])
     train(script, Pool(1, 1, 1), loop=loop_options(iterations=3, warm_start=warm))
     assert script.started == started
@@ -334,9 +332,7 @@ def test_relabelling_without_a_seed_keeps_its_model_where_nothing_is_left() -> N
 
 @pytest.mark.parametrize("keep", ["accumulate", "relabel"])
 @pytest.mark.parametrize("sure", [0.9, 0.1])
-def test_a_start_that_finds_no_entity_in_the_first_batch_ends_the_run(
-    keep: Any, sure: float
-) -> None:
+def test_a_start_that_finds_no_entity_in_the_first_batch_ends_the_run(keep, sure) -> None:
     """Whether documents without entities were selected or not, there is nothing to learn."""
     script = Script([5, 6], confidence=sure, name_at=None)
     pool = Pool(2, 2)
@@ -502,9 +498,7 @@ def test_each_iteration_draws_from_the_random_state_and_its_number() -> None:
     st.integers(1, 4),
     st.sampled_from([0.0, 0.25, 0.3]),
 )
-def test_stagnation_is_patience_iterations_without_a_new_best(
-    f1: list[float], patience: int, delta: float
-) -> None:
+def test_stagnation_is_patience_iterations_without_a_new_best(f1, patience, delta) -> None:
     """A gain is counted from the value that was the last one to be a gain."""
     options = loop_options(patience=patience, min_delta=delta)
     gains = [0]
@@ -548,9 +542,7 @@ def record(step: Iteration) -> tuple[Any, ...]:
     st.booleans(),
     st.data(),
 )
-def test_going_on_equals_not_having_stopped(
-    scenario: Any, keep: Any, patience: int, seedless: bool, data: st.DataObject
-) -> None:
+def test_going_on_equals_not_having_stopped(scenario, keep, patience, seedless, data) -> None:
     """What a loop yields after k iterations follows from those iterations and the notes alone."""
     hits, table, sizes = scenario
     options = loop_options(keep=keep, patience=patience)
@@ -872,9 +864,7 @@ def test_the_tagger_of_lists_is_a_third_view_of_the_strategies_that_need_it(view
         (2, True, False, "compares 3 views: expected a tagger of lists"),
     ],
 )
-def test_a_view_that_is_missing_is_not_taken_for_another(
-    views: int, second: bool, lists: bool, message: str
-) -> None:
+def test_a_view_that_is_missing_is_not_taken_for_another(views, second, lists, message) -> None:
     with pytest.raises(ValueError, match=message):
         compared(
             Script([3, 4]),

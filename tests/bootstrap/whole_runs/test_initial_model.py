@@ -72,9 +72,7 @@ def seedless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def finished(
-    tmp_path_factory: pytest.TempPathFactory, seedless: Path, run_here: Any
-) -> Callable[[str], Path]:
+def finished(tmp_path_factory, seedless, run_here) -> Callable[[str], Path]:
     """Return a run of a kind from its beginning to its end, that tests do not change."""
     folder = tmp_path_factory.mktemp("runs")
 
@@ -106,9 +104,7 @@ def models(run: Path) -> list[str]:
 # A run from beginning to end
 
 
-def test_a_run_without_a_seed_teaches_a_tagger(
-    kind: str, finished: Callable[[str], Path], command: Command
-) -> None:
+def test_a_run_without_a_seed_teaches_a_tagger(kind, finished, command) -> None:
     run = finished(kind)
     assert models(run) == [kind, "crf", "crf"]
     first, *others = rows = Run(run).metrics()
@@ -131,9 +127,7 @@ def test_a_run_without_a_seed_teaches_a_tagger(
     assert f'kind = "{kind}"' in html.unescape((run / "report.html").read_text())
 
 
-def test_the_folder_of_such_a_run_is_private_and_has_the_counts(
-    finished: Callable[[str], Path], seedless: Path
-) -> None:
+def test_the_folder_of_such_a_run_is_private_and_has_the_counts(finished, seedless) -> None:
     run = finished("divergence")
     modes = {
         (path.is_dir(), oct(stat.S_IMODE(path.stat().st_mode)))
@@ -165,9 +159,7 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(
     assert (counts.counts == expected.counts).all() and counts.total == 1200
 
 
-def test_a_run_without_a_seed_tags_notes(
-    kind: str, finished: Callable[[str], Path], seedless: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_run_without_a_seed_tags_notes(kind, finished, seedless, tmp_path, command) -> None:
     model = finished(kind) / "iterations/000"
     out = tmp_path / "tagged.jsonl"
     done = command("tag", model, seedless / "unlabeled.jsonl", out, "--span-confidence")
@@ -237,9 +229,7 @@ def test_no_name_begins_with_what_own_lists_block(
 # Seeds beside a start, other trust, other counts
 
 
-def test_a_seed_beside_a_start_is_learned_from_too(
-    seedless: Path, tmp_path: Path, command: Command, contents: Contents
-) -> None:
+def test_a_seed_beside_a_start_is_learned_from_too(seedless, tmp_path, command, contents) -> None:
     """It knows a class that the dictionary does not, and is the same run when it is resumed."""
     notes = synthetic_notes(200, random_state=4)
     seed = [
@@ -263,9 +253,7 @@ def test_a_seed_beside_a_start_is_learned_from_too(
     assert contents(part) == contents(tmp_path / "run")
 
 
-def test_given_counts_are_used_instead(
-    finished: Callable[[str], Path], seedless: Path, tmp_path: Path, command: Command
-) -> None:
+def test_given_counts_are_used_instead(finished, seedless, tmp_path, command) -> None:
     run = finished("divergence")
     shutil.copy(run / "words.parquet", tmp_path / "counted.parquet")
     write([Document("a", "García fiebre fiebre fiebre fiebre")], tmp_path / "few.jsonl")

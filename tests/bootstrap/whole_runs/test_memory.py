@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,11 +60,7 @@ assert main(["tag", *sys.argv[1:], "--jobs", "1"]) == 0
 
 
 @pytest.fixture(scope="module")
-def pools(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_project: Callable[..., Path],
-    notes: Callable[..., list[Document]],
-) -> dict[int, Path]:
+def pools(tmp_path_factory, make_project, notes) -> dict[int, Path]:
     """A project with 50,000 unlabeled notes, and their first 10,000.
 
     They are long, but of few words, and the same words: what they weigh is their text.
@@ -94,9 +89,7 @@ def test_the_loop_holds_a_batch_at_a_time(pools: dict[int, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_tagging_holds_a_bounded_number_at_a_time(
-    pools: dict[int, Path], finished: Path, tmp_path: Path
-) -> None:
+def test_tagging_holds_a_bounded_number_at_a_time(pools, finished, tmp_path) -> None:
     """As few here as it takes to tell: the texts of the others alone are 80 MB."""
     code = f"from bootstrap import inference\ninference._UNITS_PER_BATCH = 2000\n{TAG}"
     peaks = {

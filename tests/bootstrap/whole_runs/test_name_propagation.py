@@ -120,18 +120,14 @@ def test_a_run_learns_from_names_that_come_again_in_a_note(runs: Path) -> None:
         assert sum(bool(row["label"]) for row in selected) == 30 * len(names)
 
 
-def test_a_model_tags_names_again_as_its_run_did(
-    runs: Path, named: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_model_tags_names_again_as_its_run_did(runs, named, tmp_path, command) -> None:
     for run, names in (("again", AGAIN), ("once", ONCE)):
         model = runs / run / "iterations/000"
         rows = tagged(command, model, named / "unlabeled.jsonl", tmp_path / f"{run}.jsonl")
         assert names_in(rows) == names
 
 
-def test_names_are_tagged_again_where_that_is_asked_for(
-    runs: Path, named: Path, tmp_path: Path, command: Command
-) -> None:
+def test_names_are_tagged_again_where_that_is_asked_for(runs, named, tmp_path, command) -> None:
     model, source = runs / "once/iterations/000", named / "unlabeled.jsonl"
     asked = ("--propagate", "PERSON", "--span-confidence")
     rows = tagged(command, model, source, tmp_path / "out.jsonl", *asked)
@@ -140,9 +136,7 @@ def test_names_are_tagged_again_where_that_is_asked_for(
     assert all(row["span_confidences"][1] == 0.9 for row in rows if row["label"])
 
 
-def test_the_notes_of_a_patient_lend_names_to_each_other(
-    runs: Path, tmp_path: Path, command: Command
-) -> None:
+def test_the_notes_of_a_patient_lend_names_to_each_other(runs, tmp_path, command) -> None:
     notes = [
         Document("full1", "Puig ve", (), "p"),
         Document("full2", "Anna Puig", (), "p"),
@@ -155,9 +149,7 @@ def test_the_notes_of_a_patient_lend_names_to_each_other(
     assert [len(row["label"]) for row in rows] == [1, 1, 0, 0]
 
 
-def test_tagging_an_unknown_class_again_is_refused(
-    runs: Path, named: Path, tmp_path: Path, command: Command
-) -> None:
+def test_tagging_an_unknown_class_again_is_refused(runs, named, tmp_path, command) -> None:
     (tmp_path / "empty.jsonl").write_text("\n")
     for source in (named / "unlabeled.jsonl", tmp_path / "empty.jsonl"):
         out = tmp_path / "out.jsonl"
@@ -175,9 +167,7 @@ def test_a_model_names_the_classes_that_its_run_propagated(runs: Path) -> None:
             assert read_unit_file(model).propagate == propagate
 
 
-def test_an_exported_model_keeps_the_unit_and_the_propagation(
-    runs: Path, tmp_path: Path, command: Command
-) -> None:
+def test_an_exported_model_keeps_the_unit_and_the_propagation(runs, tmp_path, command) -> None:
     for run, propagate in (("again", ("PERSON",)), ("once", ())):
         assert command("export", runs / run, tmp_path / run).code == 0
         exported = read_unit_file(tmp_path / run)

@@ -139,9 +139,7 @@ def test_every_ensemble_has_a_model_of_both_members(ended: Path) -> None:
         assert metrics["training"]["iterations"] > 10  # of both members
 
 
-def test_a_run_is_not_resumed_with_other_members(
-    ended: Path, mixed: Path, command: Command
-) -> None:
+def test_a_run_is_not_resumed_with_other_members(ended, mixed, command) -> None:
     other = ("--set", 'later_tagger.members=[{kind = "crf"}]')
     done = command("run", mixed / "config.toml", "--out", ended, "--resume", *other)
     assert done.code == 2
@@ -164,9 +162,7 @@ def test_an_ensemble_is_exported(ensemble: Path, tmp_path: Path, command: Comman
 
 
 @pytest.mark.processes
-def test_notes_are_tagged_over_processes_as_in_one(
-    ensemble: Path, notes: Callable[..., Any], tmp_path: Path, command: Command
-) -> None:
+def test_notes_are_tagged_over_processes_as_in_one(ensemble, notes, tmp_path, command) -> None:
     write(notes(2600, 7), tmp_path / "notes.jsonl")
     outputs = []
     for jobs in (1, 2):

@@ -121,9 +121,7 @@ def test_a_run_trains_them_and_is_resumed(finished: Path, plugged: Path, command
     assert [metrics(plugged / "interrupted", iteration) for iteration in (0, 1)] == before
 
 
-def test_notes_are_tagged_over_processes_as_in_one(
-    finished: Path, notes: Callable[..., Any], tmp_path: Path, command: Command
-) -> None:
+def test_notes_are_tagged_over_processes_as_in_one(finished, notes, tmp_path, command) -> None:
     write(notes(2600, 7), tmp_path / "notes.jsonl")
     for jobs in (1, 2):
         done = command(

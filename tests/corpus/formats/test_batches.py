@@ -51,9 +51,7 @@ rows = st.tuples(st.text("añ\n\U0001f600", max_size=9) | st.none(), st.lists(sp
 
 @given(st.lists(rows, max_size=8))
 @settings(max_examples=50, deadline=None)
-def test_columns_are_checked_as_single_records_are(
-    notes: list[tuple[str | None, list[tuple[Any, Any, Any] | None]]],
-) -> None:
+def test_columns_are_checked_as_single_records_are(notes) -> None:
     """JSON lines are read one by one: what is wrong in them is found without any arrays."""
     kind = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("label", pa.string())]))
     with TemporaryDirectory() as folder:
@@ -91,9 +89,7 @@ def test_rows_before_a_problem_are_read(tmp_path: Path) -> None:
         next(actual)
 
 
-def test_parquet_to_parquet_makes_no_object_for_a_sound_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parquet_to_parquet_makes_no_object_for_a_sound_note(tmp_path, monkeypatch) -> None:
     labels = [[item((5, 9, "B")), item((0, 4, "A"))], [], None]
     path = save(tmp_path / "n.parquet", text=["Anna Puig", "", "ñ"], label=labels, age=[1, 2, 3])
 
@@ -210,10 +206,7 @@ def test_files_with_other_columns_are_unified(tmp_path: Path) -> None:
     save(tmp_path / "a.parquet", text=["A"], age=pa.array([1], pa.int32()))
     save(tmp_path / "b.parquet", text=["B"], age=[2**40], ward=["x"])
     table = pa.Table.from_batches(read_batches(tmp_path, problems=Problems()))
-    assert table["others"].to_pylist() == [
-        {"age": 1, "ward": None},
-        {"age": 2**40, "ward": "x"},
-    ]
+    assert table["others"].to_pylist() == [{"age": 1, "ward": None}, {"age": 2**40, "ward": "x"}]
     save(tmp_path / "c.parquet", text=["C"], age=[["x"]])
     with pytest.raises(InputError, match=r"c\.parquet: column 2 is list.*expected one type"):
         list(read_batches(tmp_path, problems=Problems()))
@@ -229,9 +222,7 @@ def test_confidences_that_do_not_match_the_annotations_are_left_out(tmp_path: Pa
     assert problems.counts == {"confidences of spans that do not match the annotations": 1}
 
 
-def test_small_batches_are_put_together_and_large_ones_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_batches_are_put_together_and_large_ones_cut(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_ROWS", 4)
     write([Document(str(number), "A") for number in range(11)], tmp_path / "n.parquet")
     (whole,) = (

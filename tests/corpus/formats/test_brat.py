@@ -57,9 +57,7 @@ def test_ids_are_paths_without_suffix(tmp_path: Path) -> None:
     assert ids(tmp_path / "b" / "d.txt", None) == ["d"]
 
 
-def test_relative_patterns_have_the_same_ids(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relative_patterns_have_the_same_ids(tmp_path, monkeypatch) -> None:
     write([Document("a", ""), Document("b/c", "")], tmp_path / "x", format="text")
     monkeypatch.chdir(tmp_path / "x")
     for pattern in ("**", "./**/*.txt", "../x/**/*.txt", "."):
@@ -175,9 +173,7 @@ def test_line_ends_inside_of_an_annotation_may_be_spaces(folder: Folder, end: st
         ([(0, 4, "A"), (4, 9, "A")], [(0, 4, "A"), (4, 9, "A")]),  # no overlap
     ],
 )
-def test_the_longest_of_overlapping_annotations_stays(
-    folder: Folder, annotated: list[tuple[int, int, str]], kept: list[tuple[int, int, str]]
-) -> None:
+def test_the_longest_of_overlapping_annotations_stays(folder, annotated, kept) -> None:
     lines = [f"T1\t{label} {start} {end}\t{TEXT[start:end]}" for start, end, label in annotated]
     for order in (lines, lines[::-1]):
         problems = lenient()

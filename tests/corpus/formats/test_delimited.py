@@ -70,9 +70,7 @@ def test_a_file_without_rows_has_no_documents(path: Path, content: str) -> None:
         ("id,text,text\n1,Joan,x\n", "has several columns 'text': expected one"),
     ],
 )
-def test_a_column_that_is_missing_or_there_twice_is_an_error(
-    path: Path, content: str, message: str
-) -> None:
+def test_a_column_that_is_missing_or_there_twice_is_an_error(path, content, message) -> None:
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         documents(path)
@@ -117,9 +115,7 @@ def test_rows_that_make_no_document_are_rejected(path: Path, row: bytes, kind: s
         ('[-1,4,"X"]', "annotations outside of the text"),
     ],
 )
-def test_annotations_that_cannot_be_used_are_rejected(
-    path: Path, item: str, kind: str | None
-) -> None:
+def test_annotations_that_cannot_be_used_are_rejected(path, item, kind) -> None:
     quoted = f'[{item},[5,9,"Y"]]'.replace('"', '""')
     path.write_text(f'id,text,label\na,Joan Vila,"{quoted}"\n')
     problems = lenient()

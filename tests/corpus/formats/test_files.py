@@ -35,9 +35,7 @@ def test_files_of_text_may_be_compressed(tmp_path: Path, suffix: str, compressio
 @pytest.mark.parametrize("compression", [".gz", ".zst"])
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".conll"])
 @pytest.mark.parametrize("damage", ["cut", "empty", "other"])
-def test_a_damaged_compressed_file_is_an_error(
-    tmp_path: Path, suffix: str, compression: str, damage: str
-) -> None:
+def test_a_damaged_compressed_file_is_an_error(tmp_path, suffix, compression, damage) -> None:
     path = tmp_path / f"notes{suffix}{compression}"
     write(DOCUMENTS, path)
     data = path.read_bytes()

@@ -37,9 +37,7 @@ def test_every_format_holds_it(tmp_path: Path, corpus: list[Document], name: str
     assert not problems.counts
 
 
-def test_brat_is_written_as_it_was_but_for_the_order(
-    tmp_path: Path, meddocan: Path, corpus: list[Document]
-) -> None:
+def test_brat_is_written_as_it_was_but_for_the_order(tmp_path, meddocan, corpus) -> None:
     write(corpus, tmp_path / "out")
     for document in corpus:
         stored, written = (

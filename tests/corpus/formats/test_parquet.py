@@ -107,9 +107,7 @@ def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> 
         ({"id": [1], "text": ["A"], "label": [[{"start": 1, "end": 2}]]}, "expected a list of str"),
     ],
 )
-def test_a_column_of_another_type_is_an_error(
-    path: Path, columns: dict[str, Any], message: str
-) -> None:
+def test_a_column_of_another_type_is_an_error(path, columns, message) -> None:
     with pytest.raises(InputError, match=message):
         documents(save(path, **columns))
 
@@ -142,9 +140,7 @@ def test_whole_numbers_of_a_floating_column_are_integers(path: Path) -> None:
         ([float("nan")], [1.0], "rows without an id or a text: the id is null"),
     ],
 )
-def test_other_numbers_are_no_ids_and_no_groups(
-    ids: list[float], groups: list[float], kind: str, path: Path
-) -> None:
+def test_other_numbers_are_no_ids_and_no_groups(ids, groups, kind, path) -> None:
     save(path, id=ids, text=["a"], group=groups)
     with pytest.raises(ProblemError, match=kind):
         documents(path)
@@ -194,9 +190,7 @@ def test_start_counts_rows_over_row_groups_and_files(tmp_path: Path) -> None:
         assert documents(tmp_path, start=start) == everything[start:]
 
 
-def test_row_groups_are_bounded_by_rows_and_by_bytes(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_groups_are_bounded_by_rows_and_by_bytes(path, monkeypatch) -> None:
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
     monkeypatch.setattr(batches, "MOST_BYTES", 50)
     sizes = [1] * 9 + [60, 1, 25, 25, 1]
@@ -229,9 +223,7 @@ IDS = {"id": ["0", "1", "2"], "text": ["Anna, Reus"] * 3}
 
 
 @pytest.mark.parametrize("rows", [0, 2, 4, 63])
-def test_a_file_with_other_numbers_of_rows_than_its_groups_is_refused(
-    path: Path, rows: int
-) -> None:
+def test_a_file_with_other_numbers_of_rows_than_its_groups_is_refused(path, rows) -> None:
     save(path, **IDS)
     content = path.read_bytes()
     # The number of rows, in the field before the groups of rows: twice the number, as one byte.

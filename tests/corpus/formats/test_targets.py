@@ -47,9 +47,7 @@ def test_another_suffix_needs_a_named_format(tmp_path: Path, name: str) -> None:
 
 
 @every_target
-def test_the_report_counts_what_was_written_and_left_out(
-    tmp_path: Path, name: str, format: str | None
-) -> None:
+def test_the_report_counts_what_was_written_and_left_out(tmp_path, name, format) -> None:
     batches = with_confidences([ANNA, JOAN], [0.5, 0.25])
     report = write_batches(batches, tmp_path / name, format=format)
     expected = {
@@ -63,9 +61,7 @@ def test_the_report_counts_what_was_written_and_left_out(
 
 
 @every_target
-def test_folders_above_are_made_and_what_is_written_is_private(
-    tmp_path: Path, name: str, format: str | None
-) -> None:
+def test_folders_above_are_made_and_what_is_written_is_private(tmp_path, name, format) -> None:
     target = tmp_path / "new" / "newer" / name
     write([ANNA], target, format=format)
     assert [path.name for path in target.parent.iterdir()] == [name]
@@ -90,9 +86,7 @@ def test_what_exists_is_not_touched(tmp_path: Path, name: str, format: str | Non
 @pytest.mark.parametrize(
     "failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError()]
 )
-def test_a_failure_leaves_nothing_behind(
-    tmp_path: Path, name: str, format: str | None, failure: BaseException
-) -> None:
+def test_a_failure_leaves_nothing_behind(tmp_path, name, format, failure) -> None:
     (tmp_path / "precious").write_text("as it was")
     before = contents(tmp_path)
 
@@ -143,9 +137,7 @@ def test_what_a_killed_process_leaves_is_no_corpus_and_in_nobodys_way(
 
 
 @every_target
-def test_a_target_that_appears_in_the_meantime_is_kept(
-    tmp_path: Path, name: str, format: str | None
-) -> None:
+def test_a_target_that_appears_in_the_meantime_is_kept(tmp_path, name, format) -> None:
     for make in (lambda path: path.write_text("theirs"), Path.mkdir):
         target = tmp_path / str(len(list(tmp_path.iterdir()))) / name
 
@@ -160,9 +152,7 @@ def test_a_target_that_appears_in_the_meantime_is_kept(
 
 
 @pytest.mark.parametrize("appears", [False, True])
-def test_a_file_system_without_links_is_as_safe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appears: bool
-) -> None:
+def test_a_file_system_without_links_is_as_safe(tmp_path, monkeypatch, appears) -> None:
     def refuse(*paths: object) -> None:
         raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
@@ -184,9 +174,7 @@ def test_a_file_system_without_links_is_as_safe(
 
 
 @every_target
-def test_a_target_that_cannot_be_made_is_an_error(
-    tmp_path: Path, name: str, format: str | None
-) -> None:
+def test_a_target_that_cannot_be_made_is_an_error(tmp_path, name, format) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"cannot be made: (Not a directory|File exists)"):
         write([ANNA], tmp_path / "file" / name, format=format)
@@ -204,9 +192,7 @@ def test_confidences_have_a_column_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["o.jsonl", "o.parquet", "o.ndjson.zst"])
 @pytest.mark.parametrize("confidences", [None, [1, 0.5]])
-def test_confidences_of_spans_stand_beside_them(
-    tmp_path: Path, name: str, confidences: list[float] | None
-) -> None:
+def test_confidences_of_spans_stand_beside_them(tmp_path, name, confidences) -> None:
     path = tmp_path / name
     sure = [[0.25, 1], []]
     report = write_batches(with_confidences([ANNA, JOAN], confidences, sure), path)
@@ -223,9 +209,7 @@ def test_confidences_of_spans_stand_beside_them(
 
 @every_target
 @pytest.mark.parametrize("given", [[[0.5, 0.5], [0.5]], [[0.5], []]])
-def test_there_is_a_confidence_for_each_span(
-    tmp_path: Path, name: str, format: str | None, given: list[list[float]]
-) -> None:
+def test_there_is_a_confidence_for_each_span(tmp_path, name, format, given) -> None:
     with pytest.raises(InputError, match="span_confidences and annotations differ in length"):
         write_batches(with_confidences([ANNA, JOAN], None, given), tmp_path / name, format=format)
     assert not list(tmp_path.iterdir())
@@ -243,9 +227,7 @@ folders = pytest.mark.parametrize("format", ["brat", "text"])
         "/".join(["x" * 200] * 30),
     ],
 )
-def test_ids_that_name_no_file_in_the_folder_are_refused(
-    tmp_path: Path, format: str, name: str
-) -> None:
+def test_ids_that_name_no_file_in_the_folder_are_refused(tmp_path, format, name) -> None:
     with pytest.raises(InputError, match=r"its id .*; write JSONL or Parquet instead"):
         write([JOAN, Document(name, "")], tmp_path / "deep" / "out", format=format)
     assert contents(tmp_path) == {"deep": None}
@@ -255,9 +237,7 @@ def test_ids_that_name_no_file_in_the_folder_are_refused(
 @pytest.mark.parametrize(
     "ids", [["a", "a"], ["a", "a.txt/b"], ["a.txt/b", "a"], ["x/y", "x/z", "x/y"]]
 )
-def test_ids_that_name_the_same_file_are_refused(
-    tmp_path: Path, format: str, ids: list[str]
-) -> None:
+def test_ids_that_name_the_same_file_are_refused(tmp_path, format, ids) -> None:
     with pytest.raises(InputError, match="names the file of another document"):
         write([Document(name, "") for name in ids], tmp_path / "out", format=format)
     assert not list(tmp_path.iterdir())
@@ -274,9 +254,7 @@ def test_ids_that_are_unusual_file_names_come_back(tmp_path: Path, format: str) 
 
 
 @every_target
-def test_nothing_to_write_is_read_again_as_nothing_or_is_an_error(
-    tmp_path: Path, name: str, format: str | None
-) -> None:
+def test_nothing_to_write_is_read_again_as_nothing_or_is_an_error(tmp_path, name, format) -> None:
     """A folder that was named by mistake is empty too."""
     if name != "out":
         assert write([], tmp_path / name) == WriteReport(0, 0)

@@ -109,9 +109,7 @@ def test_a_function_whose_code_cannot_be_kept_is_compiled_all_the_same() -> None
     ],
     ids=["own", "read-only", "with gaps", "unaligned", "mapped", "mapped copy-on-write"],
 )
-def test_arrays_from_anywhere_are_converted_to_the_declared_type(
-    make: Callable[[np.ndarray, Path], np.ndarray], tmp_path: Path
-) -> None:
+def test_arrays_from_anywhere_are_converted_to_the_declared_type(make, tmp_path) -> None:
     function = without_file()
     warm_up()
     signatures = function.signatures  # type: ignore[attr-defined]
@@ -180,9 +178,7 @@ def test_one_process_compiles_and_others_load(home: Home) -> None:
     assert home.run() == ([RIGHT], [])
 
 
-def test_another_version_of_the_kernels_has_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_of_the_kernels_has_another_folder(tmp_path, monkeypatch) -> None:
     digests = set()
     monkeypatch.setattr(compiled_module, "__file__", str(tmp_path / "corpus/kernels/x.py"))
     for folder, name, content in (

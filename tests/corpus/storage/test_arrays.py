@@ -103,9 +103,7 @@ def test_no_memory_is_taken_for_what_a_header_only_claims(file: Path) -> None:
 
 
 @given(place=st.integers(0, 200), bit=st.integers(0, 7), cut=st.integers(0, 200))
-def test_a_damaged_file_is_read_or_refused(
-    place: int, bit: int, cut: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_damaged_file_is_read_or_refused(place, bit, cut, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("damaged") / "a.npy"
     content = bytearray(array_bytes(FIVE))
     content[place % len(content)] ^= 1 << bit

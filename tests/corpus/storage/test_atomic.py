@@ -121,9 +121,7 @@ def new_anything(folder: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "link", "replaced file"])
-def test_whoever_writes_anything_removes_what_killed_processes_left(
-    tmp_path: Path, how: str
-) -> None:
+def test_whoever_writes_anything_removes_what_killed_processes_left(tmp_path, how) -> None:
     killed_writer(tmp_path, "old")
     killed_writer(tmp_path, "new")
     new_anything(tmp_path, how)
@@ -182,9 +180,7 @@ def test_what_was_to_be_replaced_is_put_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
 @pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "replaced file"])
-def test_a_full_disk_names_the_target_and_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, error: int
-) -> None:
+def test_a_full_disk_names_the_target_and_how_to_go_on(tmp_path, monkeypatch, how, error) -> None:
     def fail(*arguments: object) -> None:
         raise OSError(error, os.strerror(error))
 
@@ -231,9 +227,7 @@ def test_threads_that_write_the_same_file_do_not_fail(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_processes_that_write_into_the_same_folder_do_not_disturb_each_other(
-    tmp_path: Path,
-) -> None:
+def test_processes_that_write_into_the_same_folder_do_not_disturb_each_other(tmp_path) -> None:
     """Each may remove the staging folder that another one has created and not yet locked."""
     command = [sys.executable, "-c", WRITING, str(tmp_path)]
     processes = [
@@ -282,9 +276,7 @@ def test_a_complete_folder_replaces_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("refused", [False, True])
-def test_a_link_is_replaced_or_else_a_text_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
-) -> None:
+def test_a_link_is_replaced_or_else_a_text_file(tmp_path, monkeypatch, refused) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise OSError(1, "Operation not permitted")
 

@@ -1,7 +1,6 @@
 """Manifests: what a folder holds is what was written, or is refused."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,9 +66,7 @@ def test_files_are_as_they_were_written(folder: Path) -> None:
         ),
     ],
 )
-def test_a_changed_file_is_named(
-    folder: Path, change: Callable[[Path], None], message: str
-) -> None:
+def test_a_changed_file_is_named(folder, change, message) -> None:
     change(folder)
     manifest = read_manifest(folder / "manifest.json")
     with pytest.raises(InputError, match=message):
@@ -96,9 +93,7 @@ def test_a_file_that_it_does_not_name_is_not_read(folder: Path) -> None:
 
 
 @given(st.dictionaries(st.text(), _VALUES))
-def test_a_description_is_read_as_it_was_written(
-    tmp_path_factory: pytest.TempPathFactory, description: dict[str, object]
-) -> None:
+def test_a_description_is_read_as_it_was_written(tmp_path_factory, description) -> None:
     for key in ("files", "digest"):
         description.pop(key, None)
     path = tmp_path_factory.mktemp("manifests") / "a.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,9 +44,7 @@ def test_what_runs_contain_is_opened(folder: Path) -> None:
         (lambda folder: (folder / "/".join("abcdefghi")).mkdir(parents=True), "8 folders deep"),
     ],
 )
-def test_what_exceeds_the_budget_is_refused(
-    folder: Path, change: Callable[[Path], None], message: str
-) -> None:
+def test_what_exceeds_the_budget_is_refused(folder, change, message) -> None:
     change(folder)
     with pytest.raises(InputError, match=message):
         check_folder(folder, BUDGET)

@@ -20,9 +20,7 @@ ROWS = st.lists(st.tuples(st.text(max_size=5), st.sampled_from("ab"), st.integer
 
 
 @given(ROWS, st.sampled_from(["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", ""]))
-def test_a_table_is_read_as_it_was_written(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, int]], encoding: str
-) -> None:
+def test_a_table_is_read_as_it_was_written(tmp_path_factory, rows, encoding) -> None:
     path = tmp_path_factory.mktemp("table") / "a.parquet"
     names = COLUMNS.names
     columns = list(zip(*rows, strict=True)) or [[], [], []]
@@ -70,9 +68,7 @@ except InputError as error:
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 @pytest.mark.parametrize("reader", ["Gazetteer.load", "read_table"])
 @pytest.mark.parametrize("kind", ["one long string", "dictionary", "difference", "rows"])
-def test_a_small_file_that_stands_for_much_is_refused(
-    tmp_path: Path, kind: str, reader: str
-) -> None:
+def test_a_small_file_that_stands_for_much_is_refused(tmp_path, kind, reader) -> None:
     good, path = tmp_path / "good.parquet", tmp_path / "bad.parquet"
     Gazetteer(
         pa.array(["a"], pa.large_string()), pa.array(["b"], pa.large_string()), np.array([1])

@@ -59,9 +59,7 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 @given(_ROWS)
-def test_a_table_is_read_as_it_was_written(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
-) -> None:
+def test_a_table_is_read_as_it_was_written(tmp_path_factory, rows) -> None:
     path = tmp_path_factory.mktemp("tables") / "a.parquet"
     table = table_of(rows).replace_schema_metadata({"total": "7"})
     path.write_bytes(table_bytes(table))
@@ -72,9 +70,7 @@ def test_a_table_is_read_as_it_was_written(
 
 
 @given(_ROWS, st.integers(0, 6))
-def test_the_digest_does_not_depend_on_how_a_table_is_divided(
-    rows: list[dict[str, Any]], cut: int
-) -> None:
+def test_the_digest_does_not_depend_on_how_a_table_is_divided(rows, cut) -> None:
     table = table_of(rows)
     divided = pa.concat_tables([table.slice(0, cut), table.slice(cut)])
     assert digest_of_table(divided) == digest_of_table(table)
@@ -82,9 +78,7 @@ def test_the_digest_does_not_depend_on_how_a_table_is_divided(
 
 
 @given(_ROWS, _ROWS)
-def test_other_tables_have_other_digests(
-    rows: list[dict[str, Any]], others: list[dict[str, Any]]
-) -> None:
+def test_other_tables_have_other_digests(rows, others) -> None:
     same = repr(rows) == repr(others)
     assert (digest_of_table(table_of(rows)) == digest_of_table(table_of(others))) == same
 

@@ -134,9 +134,7 @@ def test_types_are_the_distinct_words_as_they_appear(corpus: list[str]) -> None:
 @example([], 1)
 @example(["", ""], 1)
 @thorough
-def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
-    corpus: list[str], chunk: int
-) -> None:
+def test_a_text_has_the_same_tokens_whatever_stands_beside_it(corpus, chunk) -> None:
     alone = [tokenize([text]) for text in corpus]
     with pytest.MonkeyPatch.context() as patch:
         together = [tokenize(corpus)]

@@ -115,9 +115,7 @@ def test_terms_are_folded_and_whole_and_added_up(table: MakeTable) -> None:
         max_size=30,
     )
 )
-def test_any_table_is_read_as_a_loop_over_rows_reads_it(
-    rows: list[tuple[str, int, str]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_any_table_is_read_as_a_loop_over_rows_reads_it(rows, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("t") / "t.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("term", "count", "kind"), *rows])
@@ -187,9 +185,7 @@ def test_other_numbers_are_as_they_are(name: str, table: MakeTable) -> None:
         ("nombre,frec\nANA,many\nEVA,few\nLUZ,3\n", ("nombre",), ("frec",)),
     ],
 )
-def test_columns_are_told_by_their_names_and_rows(
-    text: str, terms: tuple[str, ...], counts: tuple[str, ...], table: MakeTable
-) -> None:
+def test_columns_are_told_by_their_names_and_rows(text, terms, counts, table) -> None:
     imported = import_table(table(text), problems=Problems(invalid="skip"))
     assert (imported.terms, imported.counts) == (terms, counts)
     assert set(terms + counts) <= set(imported.columns)
@@ -214,9 +210,7 @@ def test_columns_are_told_by_their_names_and_rows(
         ("nombre,2019\nx,1\n", {"terms": ["nombre"]}, "name both columns with --term and --count"),
     ],
 )
-def test_what_cannot_be_told_is_asked(
-    text: str, options: dict[str, Any], message: str, table: MakeTable
-) -> None:
+def test_what_cannot_be_told_is_asked(text, options, message, table) -> None:
     with pytest.raises(InputError, match=message):
         import_table(table(text), ImportOptions(**options))
 

@@ -124,9 +124,7 @@ def test_what_the_csv_module_writes_is_read(rows, dialect, end, encoding, tmp_pa
         ("alone", ["alone"]),
     ],
 )
-def test_every_column_has_a_name_of_its_own(
-    header: str, columns: list[str], tmp_path: Path
-) -> None:
+def test_every_column_has_a_name_of_its_own(header, columns, tmp_path) -> None:
     assert Table(write(tmp_path / "t.csv", f"{header}\n")).columns == columns
 
 
@@ -145,9 +143,7 @@ def test_every_column_has_a_name_of_its_own(
         ("alone\nx;y\n", ","),
     ],
 )
-def test_the_delimiter_is_that_of_the_header_and_the_rows(
-    text: str, delimiter: str, tmp_path: Path
-) -> None:
+def test_the_delimiter_is_that_of_the_header_and_the_rows(text, delimiter, tmp_path) -> None:
     assert Table(write(tmp_path / "t.csv", text)).delimiter == delimiter
 
 
@@ -179,9 +175,7 @@ def test_what_delimits_nothing_is_refused(name: str, tmp_path: Path) -> None:
         ("latin-1", "cp1252"),
     ],
 )
-def test_encodings_are_found(
-    encoding: str, detected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_encodings_are_found(encoding, detected, tmp_path, monkeypatch) -> None:
     """Also where the first letter that tells them apart is cut in two, or comes late."""
     monkeypatch.setattr(tables, "_PIECE", 1)
     monkeypatch.setattr(tables, "_SAMPLE", 80)
@@ -210,9 +204,7 @@ def test_an_encoding_can_be_named(tmp_path: Path) -> None:
         ("nombre,n\n".encode("utf-16") + b"x", None, "this is not utf-16"),
     ],
 )
-def test_what_is_not_of_the_encoding_is_named(
-    data: bytes, encoding: str | None, message: str, tmp_path: Path
-) -> None:
+def test_what_is_not_of_the_encoding_is_named(data, encoding, message, tmp_path) -> None:
     path = write(tmp_path / "t.csv", data)
     with pytest.raises(InputError, match=message):
         read(path, encoding=encoding)
@@ -244,9 +236,7 @@ def test_what_is_no_table_is_refused(data: bytes, message: str, tmp_path: Path) 
         read(write(tmp_path / "t.csv", data))
 
 
-def test_rows_longer_than_the_limit_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_longer_than_the_limit_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(delimited_rows, "LONGEST_LINE", 100)
     monkeypatch.setattr(tables, "_SAMPLE", 50)
     path = write(tmp_path / "t.csv", "a,b\nx,1\n" + "y" * 300 + ",2\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 
 Found = list[tuple[str, str]]
@@ -327,9 +325,7 @@ def test_a_longer_phrase_wins_over_one_that_is_blocked() -> None:
     ]
 
 
-def test_phrases_of_gazetteers_have_the_classes_in_their_order(
-    make_gazetteer: Callable[..., Gazetteer],
-) -> None:
+def test_phrases_of_gazetteers_have_the_classes_in_their_order(make_gazetteer) -> None:
     one = make_gazetteer(("olot", "B", 1), ("vic", "A", 1))
     other = make_gazetteer(("vic", "C", 1), ("vic", "B", 1))
     matcher = PhraseMatcher.from_gazetteers([one, other])

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -90,9 +89,7 @@ def test_of_two_files_the_class_of_the_first_counts(gazetteer_file: GazetteerFil
 
 
 @pytest.mark.parametrize("trainer", ["wordtype", "crfsuite"])
-def test_a_model_needs_the_files_no_more(
-    trainer: Any, gazetteer_file: GazetteerFile, tmp_path: Path
-) -> None:
+def test_a_model_needs_the_files_no_more(trainer, gazetteer_file, tmp_path) -> None:
     path = gazetteer_file("towns", TOWN=TOWNS)
     without = fitted(replace(LEAST, trainer=trainer)).tag(JUDGE)
     assert without.tags.tolist() != JUDGE.tags.tolist()
@@ -136,9 +133,7 @@ def test_files_are_read_in_training_alone(gazetteer_file: GazetteerFile, tmp_pat
         ((), ("phrases form[-1]",), {}),
     ],
 )
-def test_files_add_the_stream_where_nothing_names_it(
-    streams: tuple[str, ...], conjunctions: tuple[str, ...], expected: dict[str, tuple[int, ...]]
-) -> None:
+def test_files_add_the_stream_where_nothing_names_it(streams, conjunctions, expected) -> None:
     options = replace(LEAST, streams=streams, conjunctions=conjunctions, phrases=("a.parquet",))
     templates = options.templates()
     assert {stream.name: stream.offsets for stream in templates.streams} == expected

@@ -204,9 +204,7 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=10).map
 @example([], OWN)
 @example(["", "", " \n"], RULES)
 @settings(max_examples=60, deadline=None)
-def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
-    texts: list[str], rules: dict[str, str]
-) -> None:
+def test_of_any_texts_it_finds_what_one_match_after_the_other_does(texts, rules) -> None:
     batch = batch_of(*texts)
     for part in (batch, batch.slice(1, 3), batch.take(np.arange(len(batch))[::-1])):
         assert said(Rules(rules).annotate(part)) == one_after_the_other(part, rules)
@@ -222,9 +220,7 @@ def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
         ("a\xadna@x.\u200bes", ("EMAIL", "a\xadna@x.\u200bes")),
     ],
 )
-def test_it_finds_what_invisible_characters_and_other_forms_hide(
-    text: str, expected: tuple[str, str]
-) -> None:
+def test_it_finds_what_invisible_characters_and_other_forms_hide(text, expected) -> None:
     assert found_in(text, Rules()) == [expected]
 
 

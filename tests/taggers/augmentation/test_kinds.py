@@ -22,9 +22,7 @@ texts = st.text("0123456789/-: a", max_size=14)
 
 @settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=4), st.integers(0, 10**6))
-def test_numbers_keep_their_shape_and_their_first_digit_not_zero(
-    mentions: list[str], state: int
-) -> None:
+def test_numbers_keep_their_shape_and_their_first_digit_not_zero(mentions, state) -> None:
     numbers = Numbers(mentions)
     for mention in mentions:
         for _ in range(3):
@@ -76,9 +74,7 @@ def test_new_mentions_have_the_form_of_the_mention(
     assert [text for text in texts if not re.fullmatch(expected, text)] == []
 
 
-def test_terms_are_likelier_than_names_with_a_head_and_others_are_none(
-    small_gazetteer: Gazetteer,
-) -> None:
+def test_terms_are_likelier_than_names_with_a_head_and_others_are_none(small_gazetteer) -> None:
     for mention in parse_mentions(["Vic", "Calle", "C/ ,", "12", "Street"]):
         assert places_of("street", small_gazetteer, mention.text).likelihood(mention) == 0
     term, other = parse_mentions(["Hospital Estrella", "Hospital Quark"])

@@ -130,9 +130,7 @@ def test_copies_have_ids_of_their_own(small_gazetteer: Gazetteer) -> None:
     ids=["no documents", "no text", "no entities"],
 )
 @pytest.mark.parametrize("labelled", [True, False])
-def test_gold_without_entities(
-    documents: list[Document], labelled: bool, small_gazetteer: Gazetteer
-) -> None:
+def test_gold_without_entities(documents, labelled, small_gazetteer) -> None:
     gold = make_batch(documents, labelled=labelled, classes=("P",) if labelled else ())
     replacement, copies = copies_of(gold, small_gazetteer)
     assert len(copies) == 0 and replacement.kinds == {}
@@ -162,9 +160,7 @@ annotated = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(annotated, max_size=4), st.integers(0, 10**6))
-def test_copies_have_the_entities_of_the_documents(
-    small_gazetteer: Gazetteer, texts: list[str], state: int
-) -> None:
+def test_copies_have_the_entities_of_the_documents(small_gazetteer, texts, state) -> None:
     documents = [document(str(number), text) for number, text in enumerate(texts)]
     gold = make_batch(documents, labelled=True, problems=Problems())
     _, copies = copies_of(gold, small_gazetteer, state, copies=3)
@@ -199,9 +195,7 @@ def test_joined_documents_are_mentions_with_punctuation(small_gazetteer: Gazette
     assert sum(rest.endswith(".") for rest in between) / 400 == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_grammar_of_the_user_recognizes_mentions(
-    small_gazetteer: Gazetteer, tmp_path: Path
-) -> None:
+def test_a_grammar_of_the_user_recognizes_mentions(small_gazetteer, tmp_path) -> None:
     path = tmp_path / "grammar.toml"
     path.write_text('[kinds.street.heads]\n"calle" = ["kl."]\n', encoding="utf-8")
     gold = seed([document("a", "[Kl. Luna, 4|L]")])

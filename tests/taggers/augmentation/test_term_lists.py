@@ -25,9 +25,7 @@ def gazetteer(rows: list[Row]) -> Gazetteer:
 
 @settings(max_examples=50, deadline=None)
 @given(rows, rows, terms)
-def test_shares_and_rests_are_those_of_the_rows(
-    first: list[Row], second: list[Row], term: str
-) -> None:
+def test_shares_and_rests_are_those_of_the_rows(first, second, term) -> None:
     lists = TermLists([gazetteer(first), gazetteer(second)])
     merged = [
         (row["term"], row["class"], max(row["count"], 1))

@@ -83,9 +83,7 @@ BORDERS: Documents = [[("BOS", "BOS"), ("EOS", None), ("|", "|")], [], [("a", ""
 @example(batches=[BORDERS, [[("a", "x")]]], terms=[("form", -1), ("form", 0)])
 @example(batches=[BORDERS], terms=[("form", -1), ("said", 1), ("form", 1)])
 @example(batches=[BORDERS, BORDERS], terms=[("said", 0), ("said", 0)])
-def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(
-    batches: list[Documents], terms: list[tuple[str, int]]
-) -> None:
+def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(batches, terms) -> None:
     """Over all batches: what is joined is told apart by its name, which weights are found by."""
     channels = channels_of(terms)
     names: dict[tuple[Looked, ...], str] = {}
@@ -115,9 +113,7 @@ def test_a_conjunction_is_written_as_its_values() -> None:
 
 @settings(max_examples=50)
 @given(documents=DOCUMENTS, terms=TERMS)
-def test_however_values_are_numbered_they_are_the_same(
-    documents: Documents, terms: list[tuple[str, int]]
-) -> None:
+def test_however_values_are_numbered_they_are_the_same(documents, terms) -> None:
     batch = batch_of(documents)
     actual = []
     for dense in (0, 1 << 20):
@@ -130,9 +126,7 @@ def test_however_values_are_numbered_they_are_the_same(
 
 @settings(max_examples=50)
 @given(batches=st.lists(DOCUMENTS, max_size=4), terms=TERMS, kept=st.integers(0, 4))
-def test_how_many_words_are_kept_makes_no_difference(
-    batches: list[Documents], terms: list[tuple[str, int]], kept: int
-) -> None:
+def test_how_many_words_are_kept_makes_no_difference(batches, terms, kept) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(channels_module, "_CACHED_WORDS", kept)
         channels = channels_of(terms)

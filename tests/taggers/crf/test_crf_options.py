@@ -47,9 +47,7 @@ def test_what_is_missing_is_named_before_training(options: CRFOptions, message: 
     assert "\n" not in str(caught.value)
 
 
-def test_gazetteers_are_files_and_builtin_lists_are_not(
-    make_gazetteer: MakeGazetteer, tmp_path: Path
-) -> None:
+def test_gazetteers_are_files_and_builtin_lists_are_not(make_gazetteer, tmp_path) -> None:
     path = tmp_path / "names.parquet"
     make_gazetteer(("anna", "given", 50)).save(path)
     options = plain(CRFOptions, names=("census-es", str(path)), phrases=(str(path), "blocking"))

@@ -98,9 +98,7 @@ def repaired(path: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_path_and_confidence_are_those_of_brute_force(
-    seed: int, precision: Literal["single", "double"], token_scores: TokenScores
-) -> None:
+def test_path_and_confidence_are_those_of_brute_force(seed, precision, token_scores) -> None:
     rng = np.random.default_rng(seed)
     c2 = float(rng.choice([0.01, 0.1, 1.0]))
     options = of_words(features=("form",), window=1, c2=c2, precision=precision)
@@ -254,9 +252,7 @@ def test_from_its_own_weights_nothing_is_left_to_do(toy: Batch) -> None:
 @pytest.mark.parametrize(
     "started", [SMALL, of_words(trainer="crfsuite", window=1), of_words(window=0)]
 )
-def test_wherever_it_begins_it_ends_alike(
-    toy: Batch, options: CRFOptions, started: CRFOptions
-) -> None:
+def test_wherever_it_begins_it_ends_alike(toy, options, started) -> None:
     """With other features, another window, other labels in another order."""
     options = replace(options, max_iterations=2000, c2=1.0)
     other = make_batch(
@@ -342,16 +338,12 @@ def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, trainer
     ],
     ids=["no entities", "nothing else", "regularization"],
 )
-def test_where_nothing_can_be_told_apart_the_error_says_so(
-    texts: tuple[str, ...], c1: float, trainer: Trainer
-) -> None:
+def test_where_nothing_can_be_told_apart_the_error_says_so(texts, c1, trainer) -> None:
     with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
         fitted(notes(*texts), of_words(trainer=trainer, c1=c1))
 
 
-def test_a_failed_fit_leaves_the_tagger_as_it_was(
-    trainer: Trainer, toy: Batch, tmp_path: Path
-) -> None:
+def test_a_failed_fit_leaves_the_tagger_as_it_was(trainer, toy, tmp_path) -> None:
     small = replace(SMALL, trainer=trainer)
     tagger = fitted(toy, small)
     before = contents(tagger, tmp_path / "before")
@@ -373,9 +365,7 @@ def send_sigint(step: int, most: int) -> None:
 
 
 @pytest.mark.parametrize("progress", [interrupt, send_sigint])
-def test_an_interrupt_comes_out_of_training(
-    trainer: Trainer, toy: Batch, progress: Callable[[int, int], None]
-) -> None:
+def test_an_interrupt_comes_out_of_training(trainer, toy, progress) -> None:
     small = replace(SMALL, trainer=trainer)
     tagger = CRFTagger(small)
     with pytest.raises(KeyboardInterrupt):
@@ -443,9 +433,7 @@ def test_a_model_of_no_state_weights_is_saved_and_loaded(tmp_path: Path) -> None
     assert actual.confidence.tolist() == expected.confidence.tolist()
 
 
-def test_a_loaded_model_is_not_changed_by_what_is_saved_over_it(
-    toy: Batch, tagger: CRFTagger, tmp_path: Path
-) -> None:
+def test_a_loaded_model_is_not_changed_by_what_is_saved_over_it(toy, tagger, tmp_path) -> None:
     batch = notes("Joan de Clot", "mai vist")
     expected = tagger.tag(batch).confidence.tolist()
     tagger.save(tmp_path)
@@ -472,9 +460,7 @@ def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", '"crf"', '{"kind": "crf"}', "\ufeff{}"])
-def test_a_folder_without_the_description_of_a_model_is_an_input_error(
-    tmp_path: Path, text: str | None
-) -> None:
+def test_a_folder_without_the_description_of_a_model_is_an_input_error(tmp_path, text) -> None:
     if text is not None:
         (tmp_path / "model.json").write_text(text)
     for load in (load_tagger, CRFTagger.load):

@@ -88,9 +88,7 @@ def attributes_for(reference: Reference, batch: Batch) -> Any:
 
 
 @pytest.mark.parametrize(("real", "close"), [(np.float64, 1e-9), (np.float32, 1e-4)])
-def test_tags_and_marginals_are_those_of_crfsuite(
-    reference: Reference, dev: Batch, real: type, close: float
-) -> None:
+def test_tags_and_marginals_are_those_of_crfsuite(reference, dev, real, close) -> None:
     crf = reference.tagger._crf
     decoded = WordTypeCRF(crf.templates, crf.labels, crf.weights, real).decode(dev, detail="labels")
     crfsuite = pycrfsuite.Tagger()
@@ -150,9 +148,7 @@ def test_every_algorithm_learns_and_repeats(train: Batch, algorithm: Any, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_trained_to_the_end_by_either_trainer_taggers_are_alike(
-    train: Batch, dev: Batch, options: CRFOptions
-) -> None:
+def test_trained_to_the_end_by_either_trainer_taggers_are_alike(train, dev, options) -> None:
     some, judge = train.slice(0, 300), dev.slice(0, 300)
     options = replace(options, c2=1.0, max_iterations=1000, tolerance=1e-9, precision="double")
     options = replace(options, min_frequency=0)  # CRFsuite leaves out rare transitions, too
@@ -166,9 +162,7 @@ def test_trained_to_the_end_by_either_trainer_taggers_are_alike(
 
 
 @pytest.mark.slow
-def test_after_more_lines_training_ends_as_low_in_less_than_half_of_the_steps(
-    meddocan: Path,
-) -> None:
+def test_after_more_lines_training_ends_as_low_in_less_than_half_of_the_steps(meddocan) -> None:
     batch = lines(meddocan / "train", 1100)
     batch = batch.take(np.random.default_rng(0).permutation(len(batch)))
 

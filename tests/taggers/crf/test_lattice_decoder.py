@@ -104,9 +104,7 @@ def test_what_is_asked_for_beside_the_paths_changes_nothing_else(case: Case, rea
 @REALS
 @pytest.mark.parametrize("packed", [1, 5, 40])
 @pytest.mark.parametrize("step", [1.0, 30.0])
-def test_how_many_tokens_are_packed_makes_no_difference(
-    monkeypatch: pytest.MonkeyPatch, real: type, packed: int, step: float
-) -> None:
+def test_how_many_tokens_are_packed_makes_no_difference(monkeypatch, real, packed, step) -> None:
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 12, 30).tolist()
     scores, transition = rng.normal(size=(sum(lengths), 5)), rng.normal(size=(5, 5))
@@ -190,9 +188,7 @@ def windowed_scores(table: np.ndarray, words: list[int], begin: int, end: int) -
     borders=st.permutations(range(6)),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_words_score_the_tokens_around_them(
-    documents: list[list[int]], window: int, borders: list[int], seed: int, real: type
-) -> None:
+def test_words_score_the_tokens_around_them(documents, window, borders, seed, real) -> None:
     """Also where the window is wider than the documents."""
     rng = np.random.default_rng(seed)
     begin, end = borders[:2]
@@ -214,9 +210,7 @@ def test_words_score_the_tokens_around_them(
 
 @REALS
 @pytest.mark.parametrize("step", [1.0, 0.0, 60.0])
-def test_a_very_long_document_is_that_of_a_straightforward_computation(
-    real: type, step: float
-) -> None:
+def test_a_very_long_document_is_that_of_a_straightforward_computation(real, step) -> None:
     rng = np.random.default_rng(0)
     number, labels = 100_000, 3
     scores = rng.integers(-16, 16, (number, labels)) / 8

@@ -47,9 +47,7 @@ def options(folder: Path, *clusterings: str, **more: object) -> CRFOptions:
     return replace(least, clusters=str(folder), clusterings=clusterings, **more)  # type: ignore[arg-type]
 
 
-def test_a_word_that_was_never_learned_is_known_by_its_cluster(
-    folder: Path, half: Batch, rest: Batch
-) -> None:
+def test_a_word_that_was_never_learned_is_known_by_its_cluster(folder, half, rest) -> None:
     without = fitted(half, replace(options(folder), clusters=""))
     assert right(without, half) == 1
     assert right(without, rest) < 1
@@ -84,9 +82,7 @@ def test_a_model_keeps_the_words_whose_clusters_matter_in_a_conjunction_alone(
 
 
 @pytest.mark.parametrize("choice", ["all", "best"])
-def test_a_model_is_complete_without_the_folder(
-    choice: str, folder: Path, half: Batch, rest: Batch, tmp_path: Path
-) -> None:
+def test_a_model_is_complete_without_the_folder(choice, folder, half, rest, tmp_path) -> None:
     copied = Path(shutil.copytree(folder, tmp_path / "copied"))
     tagger = fitted(half, options(copied, cluster_choice=choice))
     tagger.save(tmp_path / "model")
@@ -156,9 +152,7 @@ def test_notes_of_other_words_are_refused(folder: Path) -> None:
         fitted(strange, options(folder))
 
 
-def test_an_exported_model_has_its_clusters(
-    folder: Path, half: Batch, rest: Batch, tmp_path: Path
-) -> None:
+def test_an_exported_model_has_its_clusters(folder, half, rest, tmp_path) -> None:
     for nameless in (False, True):
         reduced = fitted(half, options(folder)).pruned(
             Pruning.from_choices(2, hash_names=nameless, keep=["clusters"])

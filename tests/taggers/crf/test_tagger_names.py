@@ -14,12 +14,10 @@ import pytest
 from corpus.batch import Batch
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, load_tagger
-from taggers.embeddings.embedding import Embedding
 from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import NAMES, OTHERS, fitted, right
 
-MakeEmbedding = Callable[..., Embedding]
 MakeGazetteer = Callable[..., Gazetteer]
 
 
@@ -42,18 +40,14 @@ def same(left: Any, right: Any, batch: Batch) -> bool:
     return bool((one.tags == other.tags).all() and (one.confidence == other.confidence).all())
 
 
-def test_a_name_that_was_never_learned_is_known_by_its_frequency(
-    gazetteer: Path, half: Batch, rest: Batch
-) -> None:
+def test_a_name_that_was_never_learned_is_known_by_its_frequency(gazetteer, half, rest) -> None:
     without = fitted(half, options())
     assert right(without, half) == 1
     assert right(without, rest) < 1
     assert right(fitted(half, options(gazetteer)), rest) == 1
 
 
-def test_a_model_is_complete_without_the_gazetteer(
-    gazetteer: Path, half: Batch, rest: Batch, tmp_path: Path
-) -> None:
+def test_a_model_is_complete_without_the_gazetteer(gazetteer, half, rest, tmp_path) -> None:
     tagger = fitted(half, options(gazetteer))
     tagger.save(tmp_path / "model")
     gazetteer.unlink()
@@ -77,9 +71,7 @@ def fitted_again(tagger: Any, batch: Batch) -> Any:
     return tagger.fit(batch, rng=np.random.default_rng(0))
 
 
-def test_an_exported_model_has_its_frequencies(
-    gazetteer: Path, half: Batch, rest: Batch, tmp_path: Path
-) -> None:
+def test_an_exported_model_has_its_frequencies(gazetteer, half, rest, tmp_path) -> None:
     tagger = fitted(half, options(gazetteer))
     for nameless in (False, True):
         reduced = tagger.pruned(

@@ -113,9 +113,7 @@ def pos() -> CRFOptions:
     return replace(SMALL, features=("has_digit",), window=0, streams=("pos",), c2=0.01)
 
 
-def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(
-    train: Batch, judge: Batch, pos: CRFOptions, tmp_path: Path
-) -> None:
+def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(train, judge, pos, tmp_path) -> None:
     tagger = fitted(with_pos(train), pos)
     actual = tagger.tag(with_pos(judge))
     assert ((actual.tags > 0) == (judge.tags > 0)).all()
@@ -125,9 +123,7 @@ def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(
     assert again.confidence.tolist() == actual.confidence.tolist()
 
 
-def test_a_batch_that_lacks_it_is_an_error_that_names_it(
-    train: Batch, judge: Batch, pos: CRFOptions, tmp_path: Path
-) -> None:
+def test_a_batch_that_lacks_it_is_an_error_that_names_it(train, judge, pos, tmp_path) -> None:
     message = 'the notes have no stream "pos", and no annotator adds it; annotators add header, '
     with pytest.raises(InputError, match=message):
         fitted(train, pos)
@@ -217,9 +213,7 @@ assert not compiled, compiled
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_after_warming_up_training_and_tagging_compile_nothing(
-    precision: str, tmp_path: Path
-) -> None:
+def test_after_warming_up_training_and_tagging_compile_nothing(precision, tmp_path) -> None:
     """Neither for batches that were sent as bytes nor for a model that is memory-mapped."""
     here, module = str(Path(__file__).parent), Path(__file__).stem
     script = WARM.format(here=here, module=module, precision=precision, folder=str(tmp_path / "a"))
@@ -238,9 +232,7 @@ def test_only_taggers_with_phrases_warm_up_their_matcher() -> None:
 # Files
 
 
-def test_a_model_keeps_the_rules_that_it_was_trained_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_keeps_the_rules_that_it_was_trained_with(tmp_path, monkeypatch) -> None:
     """Also where they were the built-in ones, and others are now."""
     train = notes("visto por {Ana} el 3/5/2012", "A12 el 4.5.12 {Pau}", "res de res")
     judge = notes("el 6-7-2018 va B34 {Berta}")

@@ -1,6 +1,5 @@
 """Weights in their order, and what they add up to for words, against dictionaries of weights."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,7 +26,6 @@ from taggers.features.templates import Templates
 from taggers.string_table import EMPTY
 
 Named = dict[tuple[int, int, int], float]
-NamedWeights = Callable[[Weights], Named]
 
 VALUES = [int(value) for value in hash_values("form", list("abcde"))]
 NUMBERS = st.integers(-40, 40).map(lambda number: number / 8)  # sums of these are exact
@@ -92,9 +90,7 @@ WORDS = st.lists(
 
 
 @given(case=CASES, rows=WORDS)
-def test_pruned_weights_give_the_same_scores(
-    case: tuple[Sizes, Named], rows: list[list[int]], named_weights: NamedWeights
-) -> None:
+def test_pruned_weights_give_the_same_scores(case, rows, named_weights) -> None:
     sizes, named = case
     weights = weights_of(named, sizes)
     fewer = prune(weights)
@@ -118,9 +114,7 @@ LETTERS = st.lists(st.sampled_from("OBIXY"), min_size=1, max_size=5, unique=True
 
 
 @given(data=st.data(), letters=st.tuples(LETTERS, LETTERS))
-def test_weights_go_over_by_value_offset_and_label(
-    data: st.DataObject, letters: tuple[str, str], named_weights: NamedWeights
-) -> None:
+def test_weights_go_over_by_value_offset_and_label(data, letters, named_weights) -> None:
     sizes = [Sizes(len(labels), data.draw(st.sampled_from([1, 3, 5]))) for labels in letters]
     old_named, new_named = (data.draw(named_of(size)) for size in sizes)
     old, new = (

@@ -1,7 +1,7 @@
 """Words are scored once, kept for later batches, and scored as their weights say."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,8 +15,6 @@ from taggers.crf.weights import Weights, border_hashes
 from taggers.crf.wordtype import WordScores, WordTypeCRF
 from taggers.features.templates import Templates
 from taggers.string_table import EMPTY
-
-TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
 FEATURES = ("form", "suffix1")
 TEMPLATES = Templates.parse(FEATURES, 1)
@@ -83,9 +81,7 @@ def tokens_by_table(scores: WordScores, document: Sequence[str]) -> np.ndarray:
 
 @pytest.mark.parametrize("offsets", [1, 3, 7])
 @pytest.mark.parametrize("real", [np.float32, np.float64])
-def test_the_table_adds_up_to_the_scores_of_tokens(
-    offsets: int, real: type, token_scores: TokenScores
-) -> None:
+def test_the_table_adds_up_to_the_scores_of_tokens(offsets, real, token_scores) -> None:
     weights = random_weights(offsets=offsets)
     scores = WordScores(weights, Templates.parse(FEATURES, offsets // 2), real)
     close = 1e-5 if real == np.float32 else 1e-12
@@ -98,9 +94,7 @@ def test_the_table_adds_up_to_the_scores_of_tokens(
 
 
 @pytest.mark.parametrize("piece", [1, 2, 100])
-def test_a_word_that_is_there_twice_has_one_row(
-    piece: int, monkeypatch: pytest.MonkeyPatch, computed: list[str]
-) -> None:
+def test_a_word_that_is_there_twice_has_one_row(piece, monkeypatch, computed) -> None:
     monkeypatch.setattr(word_rows, "_PIECE", piece)
     weights = random_weights()
     scores = WordScores(weights, TEMPLATES, np.float64)
@@ -126,9 +120,7 @@ def test_the_table_grows_and_keeps_what_it_has() -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 3, 10])
-def test_how_many_words_are_kept_does_not_change_results(
-    monkeypatch: pytest.MonkeyPatch, kept: int
-) -> None:
+def test_how_many_words_are_kept_does_not_change_results(monkeypatch, kept) -> None:
     weights = random_weights()
     texts = [
         "paa peb pic paa",

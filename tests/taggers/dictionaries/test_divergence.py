@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,9 +92,7 @@ _WRITTEN = [*_TERMS, "Anna", "ANNA", "Rosa", "VILA", "Vila", "casa", "Casa", "x"
     st.dictionaries(st.sampled_from(_WRITTEN), st.integers(1, 5000), min_size=1),
     st.sampled_from([0.001, 0.3, 5.0]),
 )
-def test_divergence_is_that_of_the_formula(
-    make_gazetteer: MakeGazetteer, names: Counted, notes: Counted, smoothing: float
-) -> None:
+def test_divergence_is_that_of_the_formula(make_gazetteer, names, notes, smoothing) -> None:
     gazetteer = make_gazetteer(*((term, "x", count) for term, count in names.items()))
     lowers = {word.lower() for word in notes}
     if not lowers & {term for term, count in names.items() if count}:
@@ -194,9 +191,7 @@ def simulated(number: int, write: Write) -> list[Document]:
         ),
     ],
 )
-def test_names_are_found_however_they_are_written(
-    make_gazetteer: MakeGazetteer, tmp_path: Path, write: Write, least: float
-) -> None:
+def test_names_are_found_however_they_are_written(make_gazetteer, tmp_path, write, least) -> None:
     census(make_gazetteer).save(tmp_path / "names.parquet")
     notes = simulated(3000, write)
     bare = make_batch([replace(note, spans=()) for note in notes], labelled=False)

@@ -127,9 +127,7 @@ def test_tags_and_certainty_are_those_of_the_rules(
 
 
 @given(_KNOWN, _DOCUMENTS)
-def test_all_details_are_of_the_same_tags(
-    known: dict[str, Word], documents: list[list[str]]
-) -> None:
+def test_all_details_are_of_the_same_tags(known, documents) -> None:
     details: tuple[Detail, ...] = ("document", "token", "entity", "labels")
     document, token, entity, labels = (tag(known, documents, detail=detail) for detail in details)
     for other in (document, entity, labels):

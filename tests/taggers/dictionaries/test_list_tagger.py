@@ -111,9 +111,7 @@ def test_a_kind_without_a_name_is_no_place(tagger: Any, text: str) -> None:
         ("Hermanos Zurbarán, 37. 02006 Albacete", ["Hermanos Zurbarán, 37", "02006", "Albacete"]),
     ],
 )
-def test_postal_codes_support_what_is_beside_them(
-    tagger: Any, text: str, places: list[str]
-) -> None:
+def test_postal_codes_support_what_is_beside_them(tagger, text, places) -> None:
     assert places_in(tagger, text) == places
 
 
@@ -249,9 +247,7 @@ def test_without_lists_of_places_the_words_remain() -> None:
         st.sampled_from(" ".join((*NOTES, "C/ Olmos , 3 28013 - . ( d' S. s/n")).split())
     )
 )
-def test_tags_are_well_formed_and_certainties_are_probabilities(
-    tagger: Any, words: list[str]
-) -> None:
+def test_tags_are_well_formed_and_certainties_are_probabilities(tagger, words) -> None:
     batch = notes(" ".join(words), "".join(words), "\n".join(words))
     for detail in ("token", "labels", "entity"):
         tagging = tagger.tag(batch, detail=detail)

@@ -35,9 +35,7 @@ def tripled(bearers: int) -> int:
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=5))
 @example([0, 1, 9, 10, 11, 29, 30, 31])
 @example([10 * 3**times + more for times in range(24) for more in (-1, 0, 1)])
-def test_magnitudes_are_how_often_10_bearers_are_tripled(
-    make_gazetteer: MakeGazetteer, bearers: list[int]
-) -> None:
+def test_magnitudes_are_how_often_10_bearers_are_tripled(make_gazetteer, bearers) -> None:
     words = [f"a{chr(97 + place // 26)}{chr(97 + place % 26)}" for place in range(len(bearers))]
     rows = [(word, "x", count) for word, count in zip(words, bearers, strict=True)]
     actual = NameFrequencies.from_frequencies(
@@ -77,9 +75,7 @@ def test_written_and_read_they_say_the_same(make_gazetteer: MakeGazetteer, tmp_p
 
 
 @pytest.mark.parametrize("name", ["given name", "a[0]", "a=b", "a:b", "a|b", ""])
-def test_a_class_that_no_feature_can_be_named_after_is_told(
-    make_gazetteer: MakeGazetteer, name: str
-) -> None:
+def test_a_class_that_no_feature_can_be_named_after_is_told(make_gazetteer, name) -> None:
     with pytest.raises(InputError) as caught:
         NameFrequencies.from_frequencies(
             Frequencies.from_gazetteer(make_gazetteer(("rosa", name, 3)))

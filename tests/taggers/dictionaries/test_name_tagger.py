@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.document import Document
 from corpus.errors import InputError
@@ -76,9 +75,7 @@ def test_what_is_in_the_dictionary_is_a_name(names: Path) -> None:
     ]
 
 
-def test_a_word_of_both_dictionaries_leaves_no_confidence(
-    names: Path, make_gazetteer: MakeGazetteer, tmp_path: Path
-) -> None:
+def test_a_word_of_both_dictionaries_leaves_no_confidence(names, make_gazetteer, tmp_path) -> None:
     make_gazetteer(("torre", "noun", 1), ("casa", "noun", 1), ("puig alt", "x", 0)).save(
         tmp_path / "other.parquet"
     )
@@ -124,9 +121,7 @@ def test_names_are_of_the_classes_that_are_asked_for(kind: str, names: Path) -> 
     assert names_in(part, "Anna Puig", "Pere y Torre") == [["Anna"], ["Pere"]]
 
 
-def test_counts_of_a_file_are_as_good_as_those_of_the_notes(
-    kind: str, synthetic: Batch, tmp_path: Path
-) -> None:
+def test_counts_of_a_file_are_as_good_as_those_of_the_notes(kind, synthetic, tmp_path) -> None:
     documents = [*synthetic_notes(800, random_state=4)]
     count_words(documents).save(tmp_path / "words.parquet")
     counted = fitted(kind, notes("nada"), CENSUS, counts=str(tmp_path / "words.parquet"))
@@ -163,9 +158,7 @@ def test_dictionaries_of_others_are_told(names: Path) -> None:
         ({"classes": ("town",)}, "no class town in the gazetteer; it has given, surname"),
     ],
 )
-def test_what_cannot_be_read_is_told(
-    kind: str, names: Path, options: dict[str, Any], message: str
-) -> None:
+def test_what_cannot_be_read_is_told(kind, names, options, message) -> None:
     with pytest.raises(InputError, match=message):
         fitted(kind, notes("Anna"), names, **options)
     with pytest.raises(InputError, match=r"gone\.parquet does not exist"):
@@ -185,17 +178,13 @@ def test_what_cannot_be_read_is_told(
         ("lists", {"label": "", "place_label": ""}, "neither people nor places would be tagged"),
     ],
 )
-def test_options_that_cannot_be_meant_are_refused(
-    kind: str, options: dict[str, Any], message: str
-) -> None:
+def test_options_that_cannot_be_meant_are_refused(kind, options, message) -> None:
     with pytest.raises(InputError, match=message):
         OPTIONS[kind](**{"names": ("a",), **options})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_unfitted_tagger_does_nothing(
-    kind: str, trained: Callable[[str], Any], tmp_path: Path
-) -> None:
+def test_an_unfitted_tagger_does_nothing(kind, trained, tmp_path) -> None:
     tagger = make_tagger(kind, OPTIONS[kind](names=(CENSUS,)))
     for work in (lambda: tagger.tag(notes("Anna")), lambda: tagger.save(tmp_path)):
         with pytest.raises(ValueError, match=r"has not been (fitted|trained)"):
@@ -207,9 +196,7 @@ def test_an_unfitted_tagger_does_nothing(
 # Folders
 
 
-def test_saved_and_loaded_it_tags_alike(
-    synthetic: Batch, trained: Callable[[str], Any], saved: Path
-) -> None:
+def test_saved_and_loaded_it_tags_alike(synthetic, trained, saved) -> None:
     first, again = trained(saved.name), load_tagger(saved)
     assert type(again) is KINDS[saved.name]
     assert (again.labels, again.training) == (first.labels, None)
@@ -229,9 +216,7 @@ def test_saved_and_loaded_it_tags_alike(
         CRFTagger.load(saved)
 
 
-def test_a_model_needs_its_dictionaries_no_more(
-    kind: str, names: Path, make_gazetteer: MakeGazetteer, tmp_path: Path
-) -> None:
+def test_a_model_needs_its_dictionaries_no_more(kind, names, make_gazetteer, tmp_path) -> None:
     make_gazetteer(("x", "y", 1)).save(tmp_path / "other.parquet")
     count_words([Document("a", "Anna Puig ve")] * 3).save(tmp_path / "words.parquet")
     options: dict[str, Any] = {"counts": str(tmp_path / "words.parquet")}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from gazetteers.gazetteer import Gazetteer
 from taggers.dictionaries.divergence import WordDivergence
 from taggers.dictionaries.town_odds import TownOdds, common_words
 from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers, name_share
@@ -23,9 +21,7 @@ SMOOTHING = 0.3
 
 
 @pytest.mark.parametrize("smoothing", [SMOOTHING, 2.0])
-def test_log_odds_are_those_of_the_formula(
-    make_gazetteer: Callable[..., Gazetteer], smoothing: float
-) -> None:
+def test_log_odds_are_those_of_the_formula(make_gazetteer, smoothing) -> None:
     rows = [(term, "town", count) for term, count in TOWNS]
     rows += [(term, "country", count) for term, count in COUNTRIES]
     places = Frequencies.from_gazetteer(make_gazetteer(*rows), ("town", "country"))

@@ -37,9 +37,7 @@ def groups() -> dict[str, list[float]]:
 
 
 @pytest.fixture
-def embedding(
-    groups: dict[str, list[float]], make_embedding: MakeEmbedding, tmp_path: Path
-) -> Embedding:
+def embedding(groups, make_embedding, tmp_path) -> Embedding:
     return make_embedding(tmp_path / "some" / "lower-w5", groups, normalisation="lower")
 
 
@@ -61,9 +59,7 @@ def mean_distance(embedding: Embedding, clusters: np.ndarray) -> float:
     return total / len(directions)
 
 
-def test_words_that_point_the_same_way_are_together_whatever_their_length(
-    embedding: Embedding,
-) -> None:
+def test_words_that_point_the_same_way_are_together_whatever_their_length(embedding) -> None:
     clusters, _ = clustered(embedding, 3, random_state=1)
     assert [len(set(clusters[start::3])) for start in range(3)] == [1, 1, 1]
     assert len(set(clusters)) == 3
@@ -85,9 +81,7 @@ def test_the_same_state_gives_the_same_clusters(embedding: Embedding) -> None:
     assert passes[-1] <= 20
 
 
-def test_several_clusterings_at_once_are_those_of_each_alone(
-    embedding: Embedding, tmp_path: Path
-) -> None:
+def test_several_clusterings_at_once_are_those_of_each_alone(embedding, tmp_path) -> None:
     wanted = [ClusterOptions(k, 4, 9) for k in (3, 12, 40)]
     alone = Embedding.load(Path(shutil.copytree(embedding.folder, tmp_path / "lower-w5")))
     for options in wanted:
@@ -102,9 +96,7 @@ def test_several_clusterings_at_once_are_those_of_each_alone(
         assert clustering.inertia == expected.inertia
 
 
-def test_sizes_count_the_words_of_each_cluster(
-    make_embedding: MakeEmbedding, tmp_path: Path
-) -> None:
+def test_sizes_count_the_words_of_each_cluster(make_embedding, tmp_path) -> None:
     vectors = {name: [1.0] for name in "abcde"}
     embedding = make_embedding(tmp_path / "e", vectors, clusters={4: [0, 3, 3, 0, 0]})
     assert clusterings_of(embedding)["e-k4"].sizes().tolist() == [3, 0, 0, 2]
@@ -119,9 +111,7 @@ def test_sizes_count_the_words_of_each_cluster(
         lambda folder: np.save(folder / "clusters-2.npy", np.array([0, 2], np.int32)),
     ],
 )
-def test_clusters_that_are_damaged_are_refused(
-    damage: Callable[[Path], object], make_embedding: MakeEmbedding, tmp_path: Path
-) -> None:
+def test_clusters_that_are_damaged_are_refused(damage, make_embedding, tmp_path) -> None:
     embedding = make_embedding(tmp_path / "e", {"a": [1.0], "b": [2.0]}, clusters={2: [0, 1]})
     damage(embedding.folder)
     with pytest.raises(InputError, match=r"clusters-2\.json"):
@@ -168,9 +158,7 @@ def test_some_clusterings_are_read_by_their_names(folder: Path) -> None:
     assert both.only("lower-w5-k8").features()["lower-w5-k8"](words) == ["7", "5"]
 
 
-def test_clusterings_that_are_not_there_are_an_error(
-    folder: Path, make_embedding: MakeEmbedding, tmp_path: Path
-) -> None:
+def test_clusterings_that_are_not_there_are_an_error(folder, make_embedding, tmp_path) -> None:
     with pytest.raises(InputError, match=r"lower-w5-k9.*digits-w1-k2, lower-w5-k2, lower-w5-k8"):
         WordClusters.read(folder, ["lower-w5-k9"])
     make_embedding(tmp_path / "e", {"a": [1.0]})

@@ -51,9 +51,7 @@ def drawn(words: list[str]) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="session")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, make_embedding: MakeEmbedding
-) -> Callable[..., Embedding]:
+def opened(tmp_path_factory, make_embedding) -> Callable[..., Embedding]:
     """Open an embedding of the known words, or of others."""
     folder, numbers = tmp_path_factory.mktemp("embeddings"), count()
 
@@ -96,9 +94,7 @@ def row_of(embedding: Embedding, word: str) -> int:
 @example(words=[])
 @example(words=["gatos"])
 @example(words=["perro", "perro"])
-def test_rows_are_those_of_a_dict(
-    by_normalisation: dict[str, Embedding], normalisation: str, words: list[str]
-) -> None:
+def test_rows_are_those_of_a_dict(by_normalisation, normalisation, words) -> None:
     embedding = by_normalisation[normalisation]
     rows = embedding.rows(words)
     assert rows.dtype == np.int32
@@ -145,9 +141,7 @@ def test_an_embedding_is_what_was_written_and_mapped(opened: Callable[..., Embed
 @given(words=st.lists(ASKED, max_size=8))
 @example(words=[])
 @example(words=["perro", "gatos", "perro"])
-def test_an_unknown_word_has_the_mean_of_all_vectors(
-    by_normalisation: dict[str, Embedding], words: list[str]
-) -> None:
+def test_an_unknown_word_has_the_mean_of_all_vectors(by_normalisation, words) -> None:
     embedding = by_normalisation["none"]
     vectors = embedding.vectors_of(words)
     assert vectors.dtype == np.float32
@@ -319,9 +313,7 @@ def test_embeddings_are_found_by_their_names(tmp_path: Path, make_embedding: Mak
     assert [embedding.name for embedding in find_embeddings(tmp_path / "none-w9")] == ["none-w9"]
 
 
-def test_a_folder_without_or_with_damaged_embeddings_is_an_error(
-    tmp_path: Path, make_embedding: MakeEmbedding
-) -> None:
+def test_a_folder_without_or_with_damaged_embeddings_is_an_error(tmp_path, make_embedding) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
         with pytest.raises(InputError, match="holds no embedding; train one by bootstrap embed"):
@@ -334,9 +326,7 @@ def test_a_folder_without_or_with_damaged_embeddings_is_an_error(
             find_embeddings(tmp_path)
 
 
-def test_clusterings_are_listed_by_embedding_and_number(
-    tmp_path: Path, make_embedding: MakeEmbedding
-) -> None:
+def test_clusterings_are_listed_by_embedding_and_number(tmp_path, make_embedding) -> None:
     for name in ("b", "a"):
         make_embedding(tmp_path / name, {"x": [1]})
     for name in ("clusters-8.json", "clusters-100.json", "clusters-9.json", "clusters-7.npy"):

@@ -19,9 +19,7 @@ from taggers.embeddings.embedding_files import FIRST, PADDING, UNKNOWN, write_ve
 @example(sizes=[], dimension=3)
 @example(sizes=[0, 0], dimension=3)
 @example(sizes=[100_000, 1], dimension=1)
-def test_vectors_in_pieces_are_one_array_below_zeros_and_their_mean(
-    sizes: list[int], dimension: int
-) -> None:
+def test_vectors_in_pieces_are_one_array_below_zeros_and_their_mean(sizes, dimension) -> None:
     rng = np.random.default_rng(len(sizes))
     pieces = [rng.normal(size=(size, dimension)).astype(np.float32) for size in sizes]
     with TemporaryDirectory() as folder:

@@ -34,9 +34,7 @@ def of(name: str, word: str) -> str:
         ("", "", "", "", ""),
     ],
 )
-def test_spellings_become_what_they_should(
-    word: str, none: str, lower: str, unaccented: str, digits: str
-) -> None:
+def test_spellings_become_what_they_should(word, none, lower, unaccented, digits) -> None:
     expected = {"none": none, "lower": lower, "unaccented": unaccented, "digits": digits}
     assert {name: of(name, word) for name in NAMES} == expected
 

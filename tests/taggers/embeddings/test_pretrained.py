@@ -78,9 +78,7 @@ def expected(words: list[str] = WORDS, dimension: int = DIMENSION) -> Contents:
 
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_of_word2vec_are_those_that_gensim_writes(
-    tmp_path: Path, binary: bool, packed: bool
-) -> None:
+def test_files_of_word2vec_are_those_that_gensim_writes(tmp_path, binary, packed) -> None:
     path = tmp_path / f"vectors{'.bin' if binary else '.txt'}{'.gz' if packed else ''}"
     keyed().save_word2vec_format(str(path), binary=binary)
     assert load(path) == expected()
@@ -103,9 +101,7 @@ def test_a_text_needs_no_header(tmp_path: Path) -> None:
         ("2 2\r\nde 1  2\r\n\r\nla 3 4", {"de": [1, 2], "la": [3, 4]}),
     ],
 )
-def test_texts_may_have_spaces_in_words_marks_and_lines_of_windows(
-    tmp_path: Path, text: str, vectors: Contents
-) -> None:
+def test_texts_may_have_spaces_in_words_marks_and_lines_of_windows(tmp_path, text, vectors) -> None:
     (tmp_path / "a.txt").write_bytes(text.encode())
     assert load(tmp_path / "a.txt") == vectors
 
@@ -186,9 +182,7 @@ def saved(path: Path, words: list[str] = WORDS, **options: Any) -> Path:
 @pytest.mark.parametrize(
     "options", [{}, {"hs": 1, "negative": 0}, {"bucket": 0, "max_n": 0}], ids=str
 )
-def test_models_of_fasttext_are_those_that_gensim_writes(
-    tmp_path: Path, options: dict[str, int]
-) -> None:
+def test_models_of_fasttext_are_those_that_gensim_writes(tmp_path, options) -> None:
     path = saved(tmp_path / "model.bin", **options)
     by_gensim = load_facebook_vectors(str(path))
     embedding, repeated = load_pretrained(path, tmp_path / "embeddings")
@@ -200,9 +194,7 @@ def test_models_of_fasttext_are_those_that_gensim_writes(
         np.testing.assert_array_equal(embedding.vectors_of([word])[0], by_gensim.get_vector(word))
 
 
-def test_a_model_that_ends_in_its_words_or_goes_on_is_an_error(
-    model: bytes, tmp_path: Path
-) -> None:
+def test_a_model_that_ends_in_its_words_or_goes_on_is_an_error(model, tmp_path) -> None:
     sizes = range(4, 64 + 28 + sum(len(word.encode()) + 10 for word in WORDS) + 20, 7)
     for content in [*(model[:size] for size in sizes), model + b"\0"]:
         (tmp_path / "model.bin").write_bytes(content)
@@ -318,9 +310,7 @@ def test_a_binary_file_that_goes_on_is_an_error(binary: bytes, tmp_path: Path) -
         assert "a.bin contains data after the 10 vectors" in refused(path)
 
 
-def test_a_binary_file_with_components_that_are_no_numbers_is_an_error(
-    binary: bytes, tmp_path: Path
-) -> None:
+def test_a_binary_file_with_components_that_are_no_numbers_is_an_error(binary, tmp_path) -> None:
     place = binary.index(b"la ") + 3 + 8
     for value in (np.nan, -np.inf):
         content = binary[:place] + struct.pack("<f", value) + binary[place + 4 :]
@@ -377,9 +367,7 @@ def test_a_name_that_an_embedding_cannot_have_is_an_error(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
-def test_a_full_disk_is_no_fault_of_the_file_and_leaves_nothing(
-    tmp_path: Path, error: BaseException
-) -> None:
+def test_a_full_disk_is_no_fault_of_the_file_and_leaves_nothing(tmp_path, error) -> None:
     def stopped(done: int, total: int) -> None:
         if done:
             raise error
@@ -396,9 +384,7 @@ def test_pickles_of_gensim_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("repeated", [b"a 0\n", bytes(1000)])
-def test_what_unpacks_a_thousandfold_stops_at_a_limit_that_is_named(
-    tmp_path: Path, repeated: bytes
-) -> None:
+def test_what_unpacks_a_thousandfold_stops_at_a_limit_that_is_named(tmp_path, repeated) -> None:
     path = tmp_path / "bomb.gz"
     with gzip.open(path, "wb") as file:
         for _ in range(50):
@@ -410,9 +396,7 @@ def test_what_unpacks_a_thousandfold_stops_at_a_limit_that_is_named(
     )
 
 
-def test_zeros_that_a_header_promises_and_a_sparse_file_holds_take_no_memory(
-    tmp_path: Path,
-) -> None:
+def test_zeros_that_a_header_promises_and_a_sparse_file_holds_take_no_memory(tmp_path) -> None:
     path = saved(tmp_path / "a.bin", bucket=20)
     data = bytearray(path.read_bytes())
     place = 4 * 10  # of the number of buckets

@@ -147,9 +147,7 @@ def write(folder: Path, sentences: list[list[int]], size: int) -> None:
 @example(sentences=[], ranks=[1] * 12, longest=1, read=1)
 @example(sentences=[[0, 1, 2]], ranks=[-1] * 12, longest=1, read=1)
 @example(sentences=[[0] * 6, [], [1] * 7], ranks=[3, 4] * 6, longest=3, read=1)
-def test_sentences_are_those_of_a_loop_over_words(
-    sentences: list[list[int]], ranks: list[int], longest: int, read: int
-) -> None:
+def test_sentences_are_those_of_a_loop_over_words(sentences, ranks, longest, read) -> None:
     expected: list[list[int]] = []
     for sentence in sentences:
         known = [ranks[word] for word in sentence if ranks[word] >= 0]
@@ -221,9 +219,7 @@ def stopping(epoch: int, tokens: int) -> Callable[[int], None]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("epochs", [(1,), (3,), (1, 2, 4)])
-def test_a_training_that_was_interrupted_ends_as_one_that_was_not(
-    tmp_path: Path, kind: str, epochs: tuple[int, ...]
-) -> None:
+def test_a_training_that_was_interrupted_ends_as_one_that_was_not(tmp_path, kind, epochs) -> None:
     sentences = sentences_of(1500)
     straight = task_of(tmp_path / "straight", sentences, kind=kind)
     train(nothing, straight)

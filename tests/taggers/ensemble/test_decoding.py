@@ -50,9 +50,7 @@ def distributions(draw: st.DrawFn) -> tuple[tuple[str, ...], np.ndarray, np.ndar
 
 
 @given(distributions())
-def test_the_decoded_sequence_is_the_best_of_all_well_formed_ones(
-    case: tuple[tuple[str, ...], np.ndarray, np.ndarray],
-) -> None:
+def test_the_decoded_sequence_is_the_best_of_all_well_formed_ones(case) -> None:
     labels, marginals, documents = case
     tags = decode(marginals, documents, labels)
     assert tags.tolist() == well_formed(tags, documents, labels).tolist()

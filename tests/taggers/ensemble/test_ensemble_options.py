@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,9 +44,7 @@ def test_files_and_errors_name_the_member(tmp_path: Path) -> None:
         options.check()
 
 
-def test_members_with_the_same_options_are_checked_once(
-    make_embedding: Any, tmp_path: Path
-) -> None:
+def test_members_with_the_same_options_are_checked_once(make_embedding, tmp_path) -> None:
     make_embedding(tmp_path / "w1", {"de": [1, 0], "la": [0, 1]}, clusters={2: [0, 1]})
     with_clusters = plain(CRFOptions, clusters=str(tmp_path))
     options = of(SMALL, with_clusters, with_clusters)

@@ -72,9 +72,7 @@ def test_labels_are_aligned_by_their_names(plugin: type, train: Batch) -> None:
     np.testing.assert_allclose(marginals(actual, train), expected, atol=1e-12)
 
 
-def test_details_and_confidence_are_those_of_the_averaged_marginals(
-    pair: EnsembleTagger, train: Batch
-) -> None:
+def test_details_and_confidence_are_those_of_the_averaged_marginals(pair, train) -> None:
     everything = pair.tag(train, detail="labels")
     averaged, tags = everything.marginals, everything.tags
     assert tags.tolist() == well_formed(tags, train.document_offsets, pair.labels).tolist()
@@ -98,9 +96,7 @@ def test_details_and_confidence_are_those_of_the_averaged_marginals(
         pair.tag(train, measure="entropy")
 
 
-def test_pieces_of_a_batch_are_tagged_alike(
-    pair: EnsembleTagger, train: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_of_a_batch_are_tagged_alike(pair, train, monkeypatch) -> None:
     whole, steps = pair.tag(train, detail="labels"), []
     monkeypatch.setattr(ensemble_module, "_PIECE", 14)
     parts = pair.tag(train, detail="labels", progress=lambda *step: steps.append(step))
@@ -168,9 +164,7 @@ def test_members_with_processes_of_their_own_are_trained_side_by_side(
     np.testing.assert_array_equal(marginals(actual, train), marginals(one_by_one, train))
 
 
-def test_the_others_are_not_trained_on_after_a_member_fails(
-    plugin: Any, train: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_others_are_not_trained_on_after_a_member_fails(plugin, train, monkeypatch) -> None:
     """The first member never ends by itself; it is ended when it reports progress."""
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(plugin, "trains_in_process", True, raising=False)
@@ -200,9 +194,7 @@ def endless(fit: Callable[..., Any]) -> Callable[..., Any]:
         ({"added": "B-AGE"}, InputError, r"members\[2\] \(random\): .* the label B-AGE, which is"),
     ],
 )
-def test_a_member_that_fails_is_named(
-    options: dict[str, Any], error: type[Exception], message: str, plugin: Any, train: Batch
-) -> None:
+def test_a_member_that_fails_is_named(options, error, message, plugin, train) -> None:
     own = plugin.options_type(**options)
     with pytest.raises(error, match=message):
         fitted(EnsembleOptions((Member("crf", NARROW), Member("random", own))), train)
@@ -217,9 +209,7 @@ def model(pair: EnsembleTagger, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def test_a_loaded_ensemble_tags_alike_and_can_be_moved(
-    pair: EnsembleTagger, model: Path, train: Batch, tmp_path: Path
-) -> None:
+def test_a_loaded_ensemble_tags_alike_and_can_be_moved(pair, model, train, tmp_path) -> None:
     moved = Path(shutil.copytree(model, tmp_path / "elsewhere" / "model"))
     shutil.rmtree(model)
     loaded = load_tagger(moved)
@@ -284,9 +274,7 @@ def test_a_folder_names_only_kinds_that_can_be_members(model: Path, kind: str) -
 # Pruning
 
 
-def test_an_ensemble_is_pruned_by_its_members(
-    pair: EnsembleTagger, train: Batch, tmp_path: Path
-) -> None:
+def test_an_ensemble_is_pruned_by_its_members(pair, train, tmp_path) -> None:
     members: Any = pair.members
     values = pair.contents()["feature values"]
     assert values == sum(member.contents()["feature values"] for member in members) > 0

@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,7 @@ NAMES, TOWNS, OTHERS = (
 
 
 @pytest.fixture(scope="session")
-def embedding_folder(
-    make_embedding: Callable[..., object], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def embedding_folder(make_embedding, tmp_path_factory) -> Path:
     """Return a folder of two embeddings, whose vectors tell names, towns and other words apart."""
     folder = tmp_path_factory.mktemp("embeddings")
     rng = np.random.default_rng(0)

@@ -19,9 +19,7 @@ from taggers.networks.training.schedule import Schedule, train
 @given(
     documents=st.integers(1, 10**6), minibatch=st.integers(0, 500), min_steps=st.integers(0, 5000)
 )
-def test_no_schedule_has_fewer_steps_or_epochs_than_named(
-    documents: int, minibatch: int, min_steps: int
-) -> None:
+def test_no_schedule_has_fewer_steps_or_epochs_than_named(documents, minibatch, min_steps) -> None:
     options = BiLSTMCRFOptions(minibatch=minibatch, epochs=3, min_steps=min_steps)
     actual = Schedule.from_options(options, documents)
     assert actual.minibatch == minibatch or minibatch == 0
@@ -141,9 +139,7 @@ class Failing(Recorded):
         (None, 3),
     ],
 )
-def test_a_loss_that_is_not_a_number_keeps_the_best_epoch_before(
-    held_out: Sequence[float] | None, best: int
-) -> None:
+def test_a_loss_that_is_not_a_number_keeps_the_best_epoch_before(held_out, best) -> None:
     network = Failing(held_out or ())
     judges = documents(2) if held_out else None
     weights, actual = train(network, documents(10), judges, 0, lambda *done: None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,9 +81,7 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
         assert np.abs(array - first[name]).max() > 1e-3, name
 
 
-def test_nothing_is_imported_from_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_imported_from_the_current_folder(tmp_path, monkeypatch) -> None:
     (tmp_path / "taggers").mkdir()
     for name in ("taggers/__init__.py", "keras.py", "numpy.py"):
         (tmp_path / name).write_text('raise RuntimeError("imported")')

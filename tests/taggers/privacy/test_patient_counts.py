@@ -1,8 +1,6 @@
 """Patients of values, counted one by one; public lists; and hashes with a key."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from hypothesis import given
@@ -14,7 +12,6 @@ from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import MOST_KEY, hash_values, keyed
 from corpus.patients import NOBODY, patient_numbers
 from gazetteers.frequencies import Frequencies
-from gazetteers.gazetteer import Gazetteer
 from taggers.privacy.patient_counts import patients_of_values, patients_of_words
 from taggers.privacy.public_lists import PublicLists
 
@@ -28,9 +25,7 @@ GROUPS = st.none() | st.sampled_from(["p", "q", "r", ""])
         )
     )
 )
-def test_each_patient_counts_once_for_each_value(
-    drawn: list[tuple[list[str], str | None, bool]],
-) -> None:
+def test_each_patient_counts_once_for_each_value(drawn) -> None:
     batches = [
         replace(
             make_batch([Document(str(row), " ".join(words), (), group)], labelled=False),
@@ -73,9 +68,7 @@ def test_hashes_with_a_key_are_found_with_it_alone(key: int, other: int) -> None
     assert keyed(hashes, 0) is hashes
 
 
-def test_a_list_is_public_by_class_and_as_a_whole(
-    make_gazetteer: Callable[..., Gazetteer], tmp_path: Path
-) -> None:
+def test_a_list_is_public_by_class_and_as_a_whole(make_gazetteer, tmp_path) -> None:
     path = tmp_path / "list.parquet"
     make_gazetteer(
         ("ana", "given", 5), ("eva maria", "given", 5), ("puig", "name", 3), ("serra", "name", 1)

@@ -24,9 +24,7 @@ def packed_tokens(packing: Packing) -> np.ndarray:
     lengths=st.lists(st.tuples(st.integers(0, 6), st.booleans()), max_size=8),
     tokens=st.integers(1, 30),
 )
-def test_wanted_documents_are_packed_once_longest_first_and_step_by_step(
-    lengths: list[tuple[int, bool]], tokens: int
-) -> None:
+def test_wanted_documents_are_packed_once_longest_first_and_step_by_step(lengths, tokens) -> None:
     wanted = np.array([want for _, want in lengths], bool)
     sizes = [length for length, _ in lengths]
     documents, rows = bounds_of(sizes), []

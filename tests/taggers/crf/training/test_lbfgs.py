@@ -42,9 +42,7 @@ def rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray]:
     l1=st.just(0.0) | st.floats(0.01, 30),
     scaled=st.booleans(),
 )
-def test_a_separable_quadratic_is_soft_thresholded(
-    pairs: list[tuple[float, float, float]], l1: float, scaled: bool
-) -> None:
+def test_a_separable_quadratic_is_soft_thresholded(pairs, l1, scaled) -> None:
     curvatures, centre, start = np.array(pairs).T
     before = start.copy()
     options = {**TIGHT, "curvature": lambda x: curvatures}

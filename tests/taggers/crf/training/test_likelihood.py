@@ -292,9 +292,7 @@ def test_of_documents_of_one_token_the_curvature_is_that_of_finite_differences(s
 @given(corpus=corpora(), step=st.sampled_from([0.0, 1.0, 30.0, 1000.0]), seed=SEEDS)
 @example(corpus=PARTIAL, step=1000.0, seed=0)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
-def test_the_curvature_is_positive_and_finite(
-    real: type, corpus: Corpus, step: float, seed: int
-) -> None:
+def test_the_curvature_is_positive_and_finite(real, corpus, step, seed) -> None:
     training = corpus.training()
     curvature = Likelihood(training, 0.0, real).curvature(random_weights(training, step, seed))
     assert np.isfinite(curvature).all()
@@ -307,9 +305,7 @@ LARGER = of_words(((0, 0), (0, 0)), ((0, -1),), ((0, 0), (1, 1), (0, 0), (0, 0),
 
 @given(corpus=corpora(), seed=SEEDS, step=st.sampled_from([1.0, 1000.0]))
 @example(corpus=LARGER, seed=0, step=1.0)
-def test_how_many_tokens_are_packed_makes_no_difference(
-    corpus: Corpus, seed: int, step: float
-) -> None:
+def test_how_many_tokens_are_packed_makes_no_difference(corpus, seed, step) -> None:
     training = corpus.training()
     x = random_weights(training, step, seed)
     left = Likelihood(training, 0.1, np.float64)(x)

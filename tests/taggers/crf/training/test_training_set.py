@@ -46,9 +46,7 @@ def trained_on(batch: Batch) -> list[list[object]]:
     st.integers(0, 2**32 - 1),
     st.integers(0, 6),
 )
-def test_types_in_any_order_make_the_same_training_set(
-    texts: list[str], seed: int, cut: int
-) -> None:
+def test_types_in_any_order_make_the_same_training_set(texts, seed, cut) -> None:
     rng = np.random.default_rng(seed)
     documents = [
         Document(str(row), text, (Span(0, 3, "A"),) if text.startswith("Ana") else ())
