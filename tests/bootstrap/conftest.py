@@ -20,9 +20,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from bootstrap.advice.advice import Advice
 from bootstrap.cli.main import main
 from bootstrap.execution import parallel_tagger, processes
 from bootstrap.experiments import runner as experiment_runner
+from bootstrap.runs import runner
 from corpus.document import Document, Span
 from corpus.formats import write
 from tests.bootstrap.work_here import in_processes_here
@@ -172,6 +174,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory, project: Path, run_here: 
 def copied(finished: Path, tmp_path: Path) -> Path:
     """A copy of the finished run, to change."""
     return Path(shutil.copytree(finished, tmp_path / "copied", symlinks=True))
+
+
+@pytest.fixture
+def without_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End runs without a page and advice, which take longer than the rest of a small run."""
+    monkeypatch.setattr(runner, "write_run_page", lambda run: None)
+    monkeypatch.setattr(runner, "advise", lambda *_, **__: Advice((), 0, (), (), ()))
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,9 @@ def test_a_wrong_argument_is_named(call, message, tmp_path) -> None:
             bootstrap.write([], name)
 
 
-def test_settings_replace_those_of_a_file(splits: dict[str, Path], tmp_path: Path) -> None:
+def test_settings_replace_those_of_a_file(
+    splits: dict[str, Path], tmp_path: Path, without_advice
+) -> None:
     config = tmp_path / "config.toml"
     paths = "".join(f'{name} = "{path}"\n' for name, path in splits.items())
     config.write_text(f"[data]\n{paths}[loop]\nbatch = 7\niterations = 3\n")

@@ -284,7 +284,7 @@ def test_clusters_that_are_there_are_kept(embeddings, tmp_path, command) -> None
 
 
 @pytest.fixture
-def clustered(embeddings, make_project, tmp_path) -> tuple[Path, Path]:
+def clustered(embeddings, make_project, tmp_path, without_advice) -> tuple[Path, Path]:
     """A project that looks at clusters beside it."""
     project = make_project(tmp_path / "project", unlabeled=700)
     copied = Path(shutil.copytree(embeddings, project / "embeddings"))

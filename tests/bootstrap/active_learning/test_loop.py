@@ -342,7 +342,9 @@ def test_a_run_keeps_the_documents_of_its_rounds(project, tmp_path, command, set
     assert f"{out} is finished." in again.out
 
 
-def test_a_class_that_the_seed_lacks_is_learned_from_rounds(project, tmp_path, notes) -> None:
+def test_a_class_that_the_seed_lacks_is_learned_from_rounds(
+    project, tmp_path, notes, without_advice
+) -> None:
     seed = [
         replace(note, spans=tuple(span for span in note.spans if span.label == "PERSON"))
         for note in notes(60, 1, narrow=True, prefix="s")
@@ -361,7 +363,9 @@ def test_a_class_that_the_seed_lacks_is_learned_from_rounds(project, tmp_path, n
     assert last.classes["LOCATION"].f1 > 0.5
 
 
-def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) -> None:
+def test_notes_of_validation_are_not_asked_for(
+    project: Path, tmp_path: Path, without_advice
+) -> None:
     """Neither those of the same text nor those of the same patient."""
     gold = list(bootstrap.read(project / "gold.jsonl"))
     validation = [
@@ -447,7 +451,9 @@ def test_a_check_says_what_a_round_costs(project, command, settings) -> None:
     assert line.endswith("the budget is enough for 2 rounds")
 
 
-def test_a_committee_of_two_kinds_of_taggers(project, tmp_path, command, settings) -> None:
+def test_a_committee_of_two_kinds_of_taggers(
+    project, tmp_path, command, settings, without_advice
+) -> None:
     config = project / "config.toml"
     members = ("--set", "second_tagger.kind=crf", "--set", "second_tagger.window=0")
     out = ("--out", tmp_path / "run", "--jobs", 1)
@@ -460,7 +466,7 @@ def test_a_committee_of_two_kinds_of_taggers(project, tmp_path, command, setting
 
 
 def test_a_run_is_resumed_by_the_command_that_started_it(
-    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
+    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...], without_advice
 ) -> None:
     config, out = project / "config.toml", ("--out", tmp_path / "run")
     assert command("active", config, *out, "--jobs", 1, *settings).code == 0
@@ -469,7 +475,9 @@ def test_a_run_is_resumed_by_the_command_that_started_it(
     assert "was started by `bootstrap active`; resume it with that command" in done.err
 
 
-def test_gold_that_is_held_out_or_repeated_is_counted(project, tmp_path, command) -> None:
+def test_gold_that_is_held_out_or_repeated_is_counted(
+    project, tmp_path, command, without_advice
+) -> None:
     gold = list(bootstrap.read(project / "gold.jsonl"))
     validation = list(bootstrap.read(project / "validation.jsonl"))
     active = ("--set", f"active.gold={tmp_path / 'gold.jsonl'}", "--set", "active.budget=70")

@@ -236,7 +236,11 @@ def test_the_rest_is_read_where_the_user_says_so(source, left, tmp_path, command
 
 
 def test_a_run_keeps_the_longest_where_its_configuration_says_so(
-    tmp_path: Path, notes: Callable[..., list[Document]], project: Path, command: Command
+    tmp_path: Path,
+    notes: Callable[..., list[Document]],
+    project: Path,
+    command: Command,
+    without_advice,
 ) -> None:
     write(notes(40, 1), tmp_path / "some.jsonl")
     overlap = GOOD | {"label": [[4, 14, "NAME"], [4, 19, "PERSON"]]}

@@ -21,7 +21,7 @@ def write_towns(path: Path, *towns: str) -> None:
 
 
 @pytest.fixture
-def config(make_project: Callable[..., Path], tmp_path: Path) -> Path:
+def config(make_project: Callable[..., Path], tmp_path: Path, without_advice) -> Path:
     """A project with a gazetteer of towns."""
     project = make_project(tmp_path / "project", unlabeled=700)
     write_towns(project / "towns.parquet", "girona", "vic", "clot", "reus")

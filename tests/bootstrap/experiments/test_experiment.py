@@ -302,7 +302,7 @@ def test_names_of_variants_may_be_any_text(own_file, tmp_path, command) -> None:
     assert "would have the same folder" in message
 
 
-@pytest.mark.parametrize("test_text", [False, True])
+@pytest.mark.parametrize("test_text", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_shared_embeddings_are_trained_once_for_each_split(
     test_text, own_file, tmp_path, command, notes
 ) -> None:

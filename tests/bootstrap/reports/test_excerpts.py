@@ -56,7 +56,9 @@ def test_text_is_shown_where_it_is_asked_for(finished, project, tmp_path, comman
     assert len(excerpts) <= EXAMPLES * len(kinds)
 
 
-def test_text_of_changed_files_is_not_shown(project, make_project, tmp_path, command) -> None:
+def test_text_of_changed_files_is_not_shown(
+    project, make_project, tmp_path, command, without_advice
+) -> None:
     folder = make_project(tmp_path / "project", unlabeled=700)
     run = tmp_path / "run"
     settings = ("--set", "loop.iterations=0", "--jobs", 1)

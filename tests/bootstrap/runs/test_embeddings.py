@@ -29,6 +29,7 @@ from corpus.document import Document, Span
 from corpus.formats import write
 from taggers.embeddings import automatic
 from taggers.embeddings.embedding import Embedding
+from tests.bootstrap.work_here import in_processes_here
 
 Contents = Callable[[Path], dict[str, Any]]
 
@@ -58,22 +59,15 @@ def rich(make_project: Callable[..., Path], tmp_path_factory: pytest.TempPathFac
     return folder
 
 
-def in_turn(work: Any, tasks: Any, *, jobs: int) -> Iterator[tuple[int, Any]]:
-    """Do the work of other processes in this one."""
-    for number, task in enumerate(tasks):
-        sent: list[Any] = []
-        work(sent.append, *task)
-        yield from ((number, message) for message in sent)
-
-
-@pytest.fixture(autouse=True)
-def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train in this process, in two epochs; in processes in tests with the mark `processes`."""
-    monkeypatch.setattr(automatic, "_MIN_EPOCHS", 2)
-    monkeypatch.setattr(automatic, "_MAX_EPOCHS", 2)
-    if not request.node.get_closest_marker("processes"):
-        monkeypatch.setattr(embedding_training, "in_processes", in_turn)
-        monkeypatch.setattr(embeddings, "in_processes", in_turn)
+@pytest.fixture(autouse=True, scope="module")
+def quick() -> Iterator[None]:
+    """Train in this process, in two epochs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(automatic, "_MIN_EPOCHS", 2)
+        patch.setattr(automatic, "_MAX_EPOCHS", 2)
+        patch.setattr(embedding_training, "in_processes", in_processes_here)
+        patch.setattr(embeddings, "in_processes", in_processes_here)
+        yield
 
 
 def notes_of(project: Path) -> Notes:
@@ -114,15 +108,14 @@ def documents(rich: Path) -> Notes:
     return notes_of(rich)
 
 
-@pytest.fixture
-def trained(documents: Notes, tmp_path: Path) -> Path:
-    folder = train(tmp_path / "whole", documents)
+@pytest.fixture(scope="module")
+def trained(documents: Notes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = train(tmp_path_factory.mktemp("whole"), documents)
     assert folder is not None
     return folder
 
 
 def test_embeddings_are_of_the_words_of_all_documents(trained, rich, tmp_path) -> None:
-    assert trained == tmp_path / "whole" / "embeddings"
     texts = [
         document.text
         for split in ("seed", "validation", "unlabeled")
@@ -167,7 +160,7 @@ def test_candidates_of_active_learning_are_read_once(rich: Path, tmp_path: Path)
 
 def test_they_are_trained_once(trained: Path, documents: Notes, tmp_path: Path) -> None:
     stages = Stages()
-    assert train(tmp_path / "whole", documents, stages) == trained
+    assert train(trained.parent, documents, stages) == trained
     assert stages.names == []
 
 
@@ -239,7 +232,7 @@ def test_problems_of_unlabeled_notes_are_left_to_the_iterations(rich: Path, tmp_
 
 
 def test_a_run_trains_its_clusters_and_its_model_needs_them_no_more(
-    rich: Path, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+    rich: Path, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch, without_advice
 ) -> None:
     checked = command("check", rich / "config.toml", *AUTO[:2])
     assert checked.code == 0, checked
@@ -268,7 +261,9 @@ def test_a_run_trains_its_clusters_and_its_model_needs_them_no_more(
     assert any(before)
 
 
-def test_a_run_with_too_few_words_goes_on_without_clusters(project, tmp_path, command) -> None:
+def test_a_run_with_too_few_words_goes_on_without_clusters(
+    project, tmp_path, command, without_advice
+) -> None:
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *AUTO)
     assert done.code == 0, done
     assert done.err.count('clusters = "auto" has no effect') == 1
@@ -277,7 +272,6 @@ def test_a_run_with_too_few_words_goes_on_without_clusters(project, tmp_path, co
 
 
 @pytest.mark.slow
-@pytest.mark.processes
 def test_a_run_that_is_killed_ends_with_the_same_embeddings(
     rich: Path, tmp_path: Path, launch: Any, contents: Contents
 ) -> None:

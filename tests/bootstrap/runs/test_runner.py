@@ -90,7 +90,9 @@ def test_the_metrics_of_all_iterations_are_one_table(finished: Path, command: Co
     assert [{**row, **shown} for row, shown in zip(table, rows, strict=True)] == table
 
 
-def test_a_run_that_selects_spans_leaves_the_rest_open(project, tmp_path, command) -> None:
+def test_a_run_that_selects_spans_leaves_the_rest_open(
+    project, tmp_path, command, without_advice
+) -> None:
     run = tmp_path / "run"
     done = command(
         "run", project / "config.toml", "--out", run, "--jobs", "1",
@@ -124,7 +126,7 @@ def test_every_document_selected_says_when_and_how_sure(finished: Path, project:
 # Resuming
 
 
-@pytest.mark.parametrize("left", [0, 1, 3])
+@pytest.mark.parametrize("left", [0, pytest.param(1, marks=pytest.mark.slow), 3])
 def test_iterations_that_are_missing_are_made_again_the_same(
     left: int, copied: Path, finished: Path, project: Path, command: Command, contents: Contents
 ) -> None:
@@ -328,7 +330,7 @@ def test_a_terminal_shows_what_is_going_on(project: Path, tmp_path: Path, launch
 
 
 @pytest.fixture
-def run_with(tmp_path, make_project, command) -> Callable[..., Any]:
+def run_with(tmp_path, make_project, command, without_advice) -> Callable[..., Any]:
     """Carry out a run whose notes of some splits are other ones."""
 
     def run(number: int = 0, settings: tuple[str, ...] = (), **splits: list[Document]) -> Any:

@@ -80,7 +80,9 @@ def test_a_run_killed_before_it_scored_all_models_goes_on(
         assert np.array_equal(again.all_classes, counts.all_classes)
 
 
-def test_texts_and_patients_of_test_are_never_selected(project, tmp_path, command) -> None:
+def test_texts_and_patients_of_test_are_never_selected(
+    project, tmp_path, command, without_advice
+) -> None:
     pool = [
         Document(note.id, note.text, (), f"p{number % 50}")
         for number, note in enumerate(bootstrap.read(project / "unlabeled.jsonl"))

@@ -229,7 +229,9 @@ def test_no_name_begins_with_what_own_lists_block(
 # Seeds beside a start, other trust, other counts
 
 
-def test_a_seed_beside_a_start_is_learned_from_too(seedless, tmp_path, command, contents) -> None:
+def test_a_seed_beside_a_start_is_learned_from_too(
+    seedless, tmp_path, command, contents, without_advice
+) -> None:
     """It knows a class that the dictionary does not, and is the same run when it is resumed."""
     notes = synthetic_notes(200, random_state=4)
     seed = [
@@ -253,7 +255,9 @@ def test_a_seed_beside_a_start_is_learned_from_too(seedless, tmp_path, command, 
     assert contents(part) == contents(tmp_path / "run")
 
 
-def test_given_counts_are_used_instead(finished, seedless, tmp_path, command) -> None:
+def test_given_counts_are_used_instead(
+    finished, seedless, tmp_path, command, without_advice
+) -> None:
     run = finished("divergence")
     shutil.copy(run / "words.parquet", tmp_path / "counted.parquet")
     write([Document("a", "García fiebre fiebre fiebre fiebre")], tmp_path / "few.jsonl")

@@ -102,7 +102,7 @@ def test_every_flipped_bit_is_found_or_changes_nothing(tmp_path: Path) -> None:
     table, path = table_of(rows), tmp_path / "a.parquet"
     content = table_bytes(table)
     actual = 0
-    for bit in random.Random(0).sample(range(8 * len(content)), 4000):
+    for bit in random.Random(0).sample(range(8 * len(content)), 1000):
         damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
@@ -111,7 +111,7 @@ def test_every_flipped_bit_is_found_or_changes_nothing(tmp_path: Path) -> None:
             assert read_table(path).equals(table) or not has_digest(path)
         except (OSError, ValueError):
             actual += 1
-    assert actual > 2000
+    assert actual > 500
 
 
 def test_a_table_of_another_content_is_refused(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
         assert np.abs(array - first[name]).max() > 1e-3, name
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_from_the_current_folder(tmp_path, monkeypatch) -> None:
     (tmp_path / "taggers").mkdir()
     for name in ("taggers/__init__.py", "keras.py", "numpy.py"):
