@@ -274,23 +274,6 @@ def test_given_counts_are_used_instead(
     assert same["few"] != same["counted"]
 
 
-def test_a_dictionary_of_other_people_ends_the_run_with_a_word(
-    seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
-) -> None:
-    make_gazetteer(("xkcd", "x", 50)).save(tmp_path / "names.parquet")
-    for kind, message in (
-        ("divergence", "none of the dictionary's words occurs in the notes"),
-        ("dictionary", "borne by 51 people or more"),
-    ):
-        given = settings(
-            f'initial_model.names=["{tmp_path / "names.parquet"}"]', f"initial_model.kind={kind}"
-        ) + (settings("initial_model.bearers=51") if kind == "dictionary" else [])
-        done = command("run", seedless / "config.toml", "--out", tmp_path / kind, *given)
-        assert done.code == 2
-        assert message in done.err
-        assert len([line for line in done.err.splitlines() if "bootstrap: " in line]) == 1
-
-
 # Going on
 
 

@@ -243,18 +243,3 @@ def test_no_word_is_spelled_in_the_folder(kind: str, names: Path, tmp_path: Path
         for word in words:  # some of which are in the public lists of places
             for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
                 assert word.encode(encoding) not in content
-
-
-def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
-    files = sorted(saved.glob("*.npy"))
-    assert len(files) >= 2
-    for path in files:
-        content = path.read_bytes()
-        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        with pytest.raises(InputError, match="is damaged"):
-            load_tagger(saved)
-        path.unlink()
-        with pytest.raises(InputError, match=f"it lacks the file {path.name}"):
-            load_tagger(saved)
-        path.write_bytes(content)
-    load_tagger(saved)
