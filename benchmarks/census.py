@@ -25,6 +25,7 @@ from corpus.batch import Batch, make_batch
 from corpus.counts import count_words
 from corpus.document import Document
 from corpus.evaluation import score
+from corpus.formats.batches import batches_of
 from gazetteers.builtin import CENSUS
 from taggers import Tagger, make_tagger
 from taggers.dictionaries.dictionary_options import (
@@ -47,7 +48,7 @@ CLASSES = {"divergence": PERSON, "dictionary": PERSON, "lists": MERGED}
 def counted(folder: Path, lines: Sequence[Document]) -> str:
     """Write the counts of the words of lines, and return their path."""
     path = folder / "words.parquet"
-    count_words(lines).save(path)
+    count_words(batches_of(lines)).save(path)
     return str(path)
 
 

@@ -29,6 +29,7 @@ from bootstrap.execution.processes import default_jobs
 from bootstrap.runs.embeddings import trained_embeddings
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from corpus.formats.batches import batch_of
 from corpus.units import UNITS
 from taggers import make_tagger
 from taggers.base import Tagger
@@ -73,7 +74,7 @@ def configuration(kind: str, folder: Path, text: Sequence[str], **options: objec
     found = parse_configuration(tables, Source("benchmark", Path()))
     embeddings = trained_embeddings(
         folder,
-        lambda: [line for split in text for line in lines_of(split, {})],
+        lambda: [batch_of(lines_of(split, {})).column("text") for split in text],
         0,
         jobs=default_jobs(),
         report=lambda stage, done, total: None,

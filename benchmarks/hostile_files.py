@@ -41,6 +41,7 @@ from corpus.batch import Batch, make_batch
 from corpus.counts import WordCounts, count_words
 from corpus.errors import Problems
 from corpus.formats import read, write
+from corpus.formats.batches import batches_of
 from corpus.storage.tables import table_bytes
 from corpus.synthetic import synthetic_notes
 from gazetteers.frequencies import Frequencies
@@ -115,7 +116,7 @@ def make_gazetteer(folder: Path) -> None:
 def make_counts(folder: Path) -> None:
     """Write word counts."""
     folder.mkdir()
-    count_words(synthetic_notes(200, part="seed")).save(folder / "counts.parquet")
+    count_words(batches_of(synthetic_notes(200, part="seed"))).save(folder / "counts.parquet")
 
 
 def make_notes(folder: Path) -> None:

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 
 from bootstrap.execution.processes import in_processes
 from corpus.corpora import is_synthetic
-from corpus.counts import WordCounter, WordCounts, in_pieces
-from corpus.document import Document
+from corpus.counts import WordCounter, WordCounts, pieces_of
 from corpus.errors import InputError
 from corpus.formats import find_files
 from corpus.storage.arrays import write_array
@@ -85,7 +84,7 @@ def epochs_for(tokens: int) -> int:
 
 
 def embed(
-    documents: Callable[[], Iterable[Document]],
+    texts: Callable[[], Iterable[pa.LargeStringArray]],
     notes: dict[str, Any],
     folder: Path,
     recipes: Sequence[EmbeddingRecipe],
@@ -98,8 +97,8 @@ def embed(
 
     Parameters
     ----------
-    documents : callable
-        Returns the notes, split into the unit that context windows do not cross.
+    texts : callable
+        Returns the texts of the notes, split into the unit that context windows do not cross.
     notes : dict
         The fingerprint of the notes (see `notes_of`).
     folder : Path
@@ -129,7 +128,7 @@ def embed(
             recipe for recipe in recipes if not is_trained(folder, recipe, notes, resume=resume)
         ]
         if left:
-            counts = encode_notes(folder, documents, notes, resume=resume)
+            counts = encode_notes(folder, texts, notes, resume=resume)
             train_recipes(folder, left, counts, notes, jobs=jobs, report=report)
         shutil.rmtree(folder / ENCODED, ignore_errors=True)
     from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
@@ -187,7 +186,7 @@ def is_trained(
 
 def encode_notes(
     folder: Path,
-    documents: Callable[[], Iterable[Document]],
+    texts: Callable[[], Iterable[pa.LargeStringArray]],
     notes: dict[str, Any],
     *,
     resume: bool,
@@ -206,7 +205,7 @@ def encode_notes(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     counter = WordCounter()
-    write_numbers(folder, _pieces(documents(), counter))
+    write_numbers(folder, _pieces(texts(), counter))
     counts, order = counter.ranked()
     if not len(counts):
         raise InputError(f"{notes['source']}: {counts.total:,} documents without any word")
@@ -218,10 +217,11 @@ def encode_notes(
     return counts
 
 
-def _pieces(documents: Iterable[Document], counter: WordCounter) -> Iterator[Piece]:
-    for texts in in_pieces(document.text for document in documents):
-        tokens = tokenize(texts)
-        yield np.diff(tokens.document_offsets).astype(np.int32), counter.add(tokens)
+def _pieces(arrays: Iterable[pa.LargeStringArray], counter: WordCounter) -> Iterator[Piece]:
+    for texts in arrays:
+        for piece in pieces_of(texts):
+            tokens = tokenize(texts[piece])
+            yield np.diff(tokens.document_offsets).astype(np.int32), counter.add(tokens)
 
 
 def train_recipes(

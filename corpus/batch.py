@@ -454,8 +454,12 @@ def _relabelled(batch: Batch, labels: Sequence[str]) -> npt.NDArray[np.int16]:
 
 def keys_of(batch: Batch) -> pa.LargeStringArray:
     """Return a key for each document; equal ids in two corpora may name different notes."""
-    separator = pa.scalar("\0", pa.large_string())
-    return pc.binary_join_element_wise(batch.ids, batch.texts, separator)
+    return joined_keys(batch.ids, batch.texts)
+
+
+def joined_keys(ids: pa.LargeStringArray, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return the keys of documents with these ids and texts."""
+    return pc.binary_join_element_wise(ids, texts, pa.scalar("\0", pa.large_string()))
 
 
 def distinct(batch: Batch) -> npt.NDArray[np.int64]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.document import Document
 from corpus.errors import InputError
+from corpus.flat import bounds_of
 from corpus.patients import PatientSets, patient_key
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
@@ -24,7 +23,7 @@ from corpus.tokens import Tokens, tokenize
 
 Int64Array = npt.NDArray[np.int64]
 
-#: Characters of the texts that are tokenized at a time; bounds the memory needed.
+#: Bytes of the texts that are tokenized at a time; bounds the memory needed.
 _PIECE = 1 << 18
 
 _COLUMNS = pa.schema(
@@ -254,43 +253,34 @@ def _add_counts(counts: Int64Array, words: npt.NDArray[np.integer[Any]], size: i
 
 
 def count_words(
-    documents: Iterable[Document], *, progress: Callable[[int], None] | None = None
+    batches: Iterable[pa.RecordBatch], *, progress: Callable[[int], None] | None = None
 ) -> WordCounts:
     """Count the words of a corpus in one pass.
 
     Parameters
     ----------
-    documents : iterable of Document
-        The documents, read one by one. Memory grows with the vocabulary: about 65 bytes per word,
-        and 64 more per word of several patients.
+    batches : iterable of RecordBatch
+        The documents, as in `corpus.formats.batches`. Memory grows with the vocabulary: about 65
+        bytes per word, and 64 more per word of several patients.
     progress : callable, optional
         Called with the number of documents counted so far.
     """
     counter = WordCounter(with_patients=True)
-    keys: deque[str] = deque()
-
-    def texts_of() -> Iterator[str]:
-        for document in documents:
-            keys.append(patient_key(document.group, document.id))
-            yield document.text
-
-    for texts in in_pieces(texts_of()):
-        # A text that was read for the next piece may have its key in the queue already.
-        counter.add(tokenize(texts), [keys.popleft() for _ in texts])
-        if progress:
-            progress(counter.total)
+    for batch in batches:
+        texts = batch.column("text")
+        groups, ids = (batch.column(name).to_pylist() for name in ("group", "id"))
+        keys = list(map(patient_key, groups, ids))
+        for piece in pieces_of(texts):
+            counter.add(tokenize(texts[piece]), keys[piece])
+            if progress:
+                progress(counter.total)
     return counter.counts()
 
 
-def in_pieces(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield texts in lists of a size that is efficient to tokenize, and bounded in memory."""
-    piece: list[str] = []
-    size = 0
-    for text in texts:
-        piece.append(text)
-        size += len(text) + 1
-        if size >= _PIECE:
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece
+def pieces_of(texts: pa.LargeStringArray) -> Iterator[slice]:
+    """Yield parts of texts of a size that is efficient to tokenize, and bounded in memory."""
+    bounds, begin = bounds_of(texts), 0
+    while begin < len(texts):
+        end = max(int(np.searchsorted(bounds, bounds[begin] + _PIECE)), begin + 1)
+        yield slice(begin, end)
+        begin = end

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,6 +19,7 @@ from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import Problem, Problems, quoted
 from corpus.flat import FlatTexts, Indices, flat_spans, span_lists
+from corpus.formats.batches import batches_of, documents_of
 from corpus.ragged import owners_of, ranges_of
 from corpus.tokens.sentences import lines, sentences
 
@@ -95,6 +95,14 @@ def split_batch(notes: pa.RecordBatch, unit: Unit, problems: Problems) -> Units:
     return Units(pa.record_batch(columns, notes.schema.names[:6]), owners, offsets)
 
 
+def unit_texts(texts: pa.LargeStringArray, unit: Unit) -> pa.LargeStringArray:
+    """Return the texts of all units of texts; see `split_batch`."""
+    if unit == "document":
+        return texts
+    source, _, borders = _unit_borders(texts, unit)
+    return source.ranges(*borders)
+
+
 def count_lines(texts: pa.LargeStringArray) -> Indices:
     """Return the number of lines of each text that are not blank."""
     _, owners, _ = _unit_borders(texts, "line")
@@ -150,29 +158,12 @@ def _cut_spans(
     return span_lists(units, len(starts), lefts, rights, labels.take(pa.array(spans[kept])))
 
 
-def units_of(
-    documents: Iterable[Document], unit: Unit, problems: Problems
-) -> Iterator[tuple[Document, list[tuple[int, Document]]]]:
-    """Yield each document with its units and their offsets; see `split_batch`."""
-    from corpus.formats.batches import batches_of, documents_of  # noqa: PLC0415 - slow to import
-
-    if unit == "document":
-        yield from ((document, [(0, document)]) for document in documents)
-        return
-    for notes in batches_of(documents):
-        units = split_batch(notes, unit, problems)
-        pieces = zip(units.offsets.tolist(), documents_of(units.batch), strict=True)
-        numbers = np.bincount(units.owners, minlength=len(notes)).tolist()
-        for document, number in zip(documents_of(notes), numbers, strict=True):
-            yield document, list(islice(pieces, number))
-
-
 def split_documents(
     documents: Iterable[Document], unit: Unit, problems: Problems
 ) -> Iterator[Document]:
-    """Yield the units of documents."""
-    for _, units in units_of(documents, unit, problems):
-        yield from (piece for _, piece in units)
+    """Yield the units of documents; see `split_batch`."""
+    for notes in batches_of(documents):
+        yield from documents_of(split_batch(notes, unit, problems).batch)
 
 
 def line_numbers(batch: Batch) -> Indices:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from bootstrap.config.configuration import load_data
-from corpus.corpora import read_corpus, read_corpus_batches, with_classes
+from corpus.corpora import read_corpus, read_corpus_batches
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import Columns
@@ -28,20 +27,6 @@ def columns_of(options: argparse.Namespace, default: Columns = Columns()) -> Col
 def problems_of(options: argparse.Namespace) -> Problems:
     """Return an empty list of problems with the rules given on the command line."""
     return Problems(conflicts=options.conflicts, invalid=options.invalid)
-
-
-def read_notes(
-    options: argparse.Namespace, problems: Problems, *, labelled: bool = True
-) -> Iterator[Document]:
-    """Read the documents of the source of a command."""
-    return read_corpus(
-        options.source,
-        format=options.source_format,
-        columns=columns_of(options),
-        problems=problems,
-        labelled=labelled,
-        encoding=options.encoding,
-    )
 
 
 def read_note_batches(
@@ -81,14 +66,3 @@ def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
             f"{options.labels} has no [labels]; expected a configuration that maps labels"
         )
     return labels
-
-
-def with_label_map(
-    documents: Iterable[Document], labels: Mapping[str, str] | None, dropped: Counter[str]
-) -> Iterator[Document]:
-    """Yield documents with their labels renamed, and count the spans of unmapped labels."""
-    classes = None if labels is None else dict(labels)
-    for document in documents:
-        if classes is not None:
-            dropped.update(span.label for span in document.spans if span.label not in classes)
-        yield with_classes(document, classes)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from bootstrap.config.options import DataOptions
 from bootstrap.data.samples import Sample
-from bootstrap.data.splits import digest_of, read_sources, splits_of
-from corpus.batch import Batch, make_batch
-from corpus.document import Document
+from bootstrap.data.splits import read_source_batches, splits_of
+from corpus.batch import Batch, batch_of_texts, make_batch
 from corpus.errors import Problem, Problems, quoted
+from corpus.formats.batches import documents_of
 from corpus.formats.records import UNUSABLE
-from corpus.tokens.normalisation import UnusualCharacters
-from corpus.units import units_of
+from corpus.tokens.normalisation import UnusualCharacters, normalised_texts
+from corpus.units import split_batch
 from taggers.options import Coverage
 
 #: With fewer entities, a class cannot be learned or evaluated reliably.
@@ -26,7 +29,6 @@ RARE = 30
 #: The splits whose documents are scored, by their ids.
 _SCORED = ("validation", "test")
 
-_CHUNK = 5000  # documents tokenized at a time
 _NAMED = 3  # ids that a warning names
 
 
@@ -36,8 +38,8 @@ class SplitReport:
 
     Parameters
     ----------
-    sources, tokens : int
-        Number of texts in the source, and of tokens.
+    sources, documents, tokens : int
+        Number of texts in the source, of units, and of tokens.
     empty : int
         Number of units without any token.
     without_entities : int
@@ -46,11 +48,11 @@ class SplitReport:
         Number of entities of each class.
     problems : Problems
         Documents and annotations that could not be used as they are.
-    digests : Counter of bytes
-        Digests of the texts of the units, to find duplicates.
-    texts : set of bytes
-        Digests of whole texts, to find texts in several splits; for unlabeled documents, only texts
-        that other splits contain.
+    hashes : set of int
+        Hashes of the texts of the units, to find duplicates.
+    texts : set of str
+        Whole texts, normalised, to find texts in several splits; for unlabeled documents, only
+        texts that other splits contain.
     covered : Counter of str
         Number of tokens that a resource of a tagger covers, by `Coverage.of`.
     unusual : UnusualCharacters
@@ -65,12 +67,13 @@ class SplitReport:
 
     problems: Problems
     sources: int = 0
+    documents: int = 0
     tokens: int = 0
     empty: int = 0
     without_entities: int = 0
     entities: Counter[str] = field(default_factory=Counter)
-    digests: Counter[bytes] = field(default_factory=Counter)
-    texts: set[bytes] = field(default_factory=set)
+    hashes: set[int] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
     covered: Counter[str] = field(default_factory=Counter)
     unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
     ids: Counter[str] = field(default_factory=Counter)
@@ -78,14 +81,9 @@ class SplitReport:
     sample: Sample = field(default_factory=Sample, compare=False)
 
     @property
-    def documents(self) -> int:
-        """Number of units."""
-        return self.digests.total()
-
-    @property
     def duplicates(self) -> int:
         """Number of units with the text of an earlier unit of the split."""
-        return self.documents - len(self.digests)
+        return self.documents - len(self.hashes)
 
     @property
     def repeated(self) -> list[str]:
@@ -152,50 +150,42 @@ def _check_split(
     coverages: Sequence[Coverage],
     report: SplitReport,
     *,
-    known: set[bytes] | None = None,
+    known: set[str] | None = None,
 ) -> SplitReport:
-    """Count the documents of a split, and keep the digests of all texts, or of known ones."""
-    chunk: list[Document] = []
-    texts: list[str] = []
-    sources = read_sources(data, split, labels, report.problems)
-    for source, units in units_of(sources, data.unit, report.problems):
-        report.sources += 1
-        texts.append(source.text)
-        digest = digest_of(source)
-        if digest is not None and (known is None or digest in known):
-            report.texts.add(digest)
-        if source.group is not None:
-            report.groups.add(source.group)
-        chunk += (unit for _, unit in units)
-        if len(chunk) >= _CHUNK:
-            _count(chunk, report, coverages, labelled=split != "unlabeled")
-            report.unusual.add(texts)
-            chunk, texts = [], []
-    report.unusual.add(texts)
-    _count(chunk, report, coverages, labelled=split != "unlabeled")
+    """Count the documents of a split, and keep all texts, or known ones."""
+    for notes in read_source_batches(data, split, labels, report.problems):
+        texts = notes.column("text")
+        report.sources += len(notes)
+        report.unusual.add(texts)
+        report.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
+        texts = normalised_texts(texts)
+        if known is not None:
+            texts = texts.filter(pc.is_in(texts, pa.array(list(known), texts.type)))
+        report.texts.update(text for text in texts.to_pylist() if text.strip())
+        units = split_batch(notes, data.unit, report.problems).batch
+        _count(units, report, coverages, labelled=split != "unlabeled")
     return report
 
 
 def _count(
-    documents: list[Document],
-    report: SplitReport,
-    coverages: Sequence[Coverage],
-    *,
-    labelled: bool,
+    units: pa.RecordBatch, report: SplitReport, coverages: Sequence[Coverage], *, labelled: bool
 ) -> None:
     """Add documents to the counts of a split."""
-    batch = make_batch(documents, labelled=labelled, problems=report.problems)
+    ids, texts, labels = (units.column(name) for name in ("id", "text", "labels"))
+    if labelled:
+        report.ids.update(ids.to_pylist())
+        batch = make_batch(documents_of(units), labelled=True, problems=report.problems)
+    else:
+        batch = batch_of_texts(texts, ids)
     report.covered.update({coverage.of: coverage.count(batch) for coverage in coverages})
-    report.sample.add(documents)
+    report.sample.add(units)
+    report.documents += len(units)
     report.tokens += batch.n_tokens
     report.empty += int((batch.lengths == 0).sum())
-    if labelled:
-        report.ids.update(document.id for document in documents)
-    for document in documents:
-        report.entities.update(span.label for span in document.spans)
-        report.without_entities += not document.spans
-        text = document.text.encode("utf-8", "surrogatepass")
-        report.digests[hashlib.blake2b(text, digest_size=8).digest()] += 1
+    counts = pc.value_counts(labels.flatten()).to_pylist()
+    report.entities.update({count["values"]: count["counts"] for count in counts})
+    report.without_entities += int((np.asarray(labels.value_lengths()) == 0).sum())
+    report.hashes.update(map(hash, texts.to_pylist()))
 
 
 def warnings(

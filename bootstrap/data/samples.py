@@ -6,12 +6,14 @@ the seed lacks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
+import pyarrow as pa
 
 from corpus.batch import Batch
 from corpus.document import Document
+from corpus.formats.batches import documents_of
 from corpus.tags import classes_of, find_entities
 from taggers.base import TrainingError
 from taggers.crf import CRFOptions, CRFTagger
@@ -49,15 +51,14 @@ class Sample:
         self._size = size
         self._rng = np.random.default_rng(random_state)
 
-    def add(self, documents: Sequence[Document]) -> None:
+    def add(self, documents: pa.RecordBatch) -> None:
         """Add the next documents of the stream."""
         keys = np.concatenate([self._keys, self._rng.random(len(documents))])
         kept = np.sort(np.argsort(keys, kind="stable")[: self._size])
         before = len(self.documents)
-        self.documents = [
-            self.documents[place] if place < before else documents[place - before]
-            for place in kept.tolist()
-        ]
+        new = documents.take(pa.array(kept[kept >= before] - before))
+        self.documents = [self.documents[place] for place in kept[kept < before].tolist()]
+        self.documents += documents_of(new)
         self._keys = keys[kept]
 
 

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, chain, pairwise
 from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
-from corpus.batch import Batch, make_batch
-from corpus.corpora import is_synthetic, read_corpus, with_classes
+from corpus.batch import Batch, batch_of_texts, make_batch
+from corpus.corpora import is_synthetic, read_corpus_batches, relabelled
 from corpus.document import Document
 from corpus.errors import InputError, Problems, quoted
 from corpus.formats import has_column
-from corpus.tokens.normalisation import normalised_text
-from corpus.units import split_documents
+from corpus.formats.batches import concatenated, documents_of
+from corpus.tokens.normalisation import normalised_text, normalised_texts
+from corpus.units import split_batch, split_documents
 
-_DIGEST = 16  # bytes: more than enough for billions of texts
 
-
-def read_sources(
+def read_source_batches(
     options: DataOptions,
     split: str,
     labels: Mapping[str, str] | None,
     problems: Problems,
     start: int = 0,
-) -> Iterator[Document]:
+) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a split, not split into units, with the classes of the run.
 
     Parameters
@@ -46,10 +49,18 @@ def read_sources(
     """
     source, columns = getattr(options, split), options.columns_of(split)
     labelled = split != "unlabeled"
-    documents = read_corpus(
+    batches = read_corpus_batches(
         source, columns=columns, problems=problems, start=start, labelled=labelled
     )
-    yield from (with_classes(document, labels) for document in documents)
+    yield from (relabelled(batch, labels, Counter()) for batch in batches)
+
+
+def read_sources(
+    options: DataOptions, split: str, labels: Mapping[str, str] | None, problems: Problems
+) -> Iterator[Document]:
+    """Yield the same documents one by one."""
+    batches = read_source_batches(options, split, labels, problems)
+    return chain.from_iterable(map(documents_of, batches))
 
 
 #: The problems that are counted for documents that no tagger may be trained on.
@@ -59,16 +70,14 @@ HELD_OUT_PATIENT = "notes held out because they are of a patient of validation o
 REPEATED = "notes left out because they are repeated"
 
 
-def digest_of(document: Document) -> bytes | None:
-    """Compute a digest that identifies the text of a document; None for a blank text.
+def compared_text(document: Document) -> str | None:
+    """Return the text of a document as it is compared with others; None for a blank text.
 
     Texts that differ only in soft hyphens or in the composition of accents count as the same, so
     that a copy of a test note is held out, too.
     """
     text = normalised_text(document.text)
-    if not text.strip():
-        return None
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+    return text if text.strip() else None
 
 
 def problems_for(options: DataOptions) -> Problems:
@@ -99,8 +108,8 @@ class LabelledNotes:
         The same, tokenized and tagged.
     groups : frozenset of str
         The patients named in the source.
-    digests : frozenset of bytes
-        Digests of the texts of the source (see `digest_of`).
+    texts : frozenset of str
+        The texts of the source (see `compared_text`).
     problems : Problems
         Documents and annotations that could not be used as they are.
     """
@@ -108,7 +117,7 @@ class LabelledNotes:
     documents: tuple[Document, ...]
     batch: Batch
     groups: frozenset[str]
-    digests: frozenset[bytes]
+    texts: frozenset[str]
     problems: Problems
 
 
@@ -118,13 +127,13 @@ class HeldOut:
 
     Parameters
     ----------
-    digests : frozenset of bytes
-        Digests of the texts (see `digest_of`).
+    texts : frozenset of str
+        The texts (see `compared_text`).
     groups : frozenset of str
         The patients.
     """
 
-    digests: frozenset[bytes]
+    texts: frozenset[str]
     groups: frozenset[str]
 
     @classmethod
@@ -132,9 +141,26 @@ class HeldOut:
         """Return the texts and patients of annotated documents; some may be absent."""
         present = [split for split in notes if split]
         return cls(
-            frozenset[bytes]().union(*(split.digests for split in present)),
+            frozenset[str]().union(*(split.texts for split in present)),
             frozenset[str]().union(*(split.groups for split in present)),
         )
+
+    @classmethod
+    def from_documents(cls, documents: Iterable[Document]) -> Self:
+        """Return the texts and patients of documents."""
+        documents = list(documents)
+        groups = frozenset(document.group for document in documents if document.group is not None)
+        return cls(frozenset(filter(None, map(compared_text, documents))), groups)
+
+    def others(self, documents: Iterable[Document], problems: Problems) -> Iterator[Document]:
+        """Yield the documents that may be used beside these, and count those that may not."""
+        for document in documents:
+            if compared_text(document) in self.texts:
+                problems.count(HELD_OUT)
+            elif document.group in self.groups:
+                problems.count(HELD_OUT_PATIENT)
+            else:
+                yield document
 
 
 def read_labelled(
@@ -185,17 +211,12 @@ def _read_gold(
     """Read the documents from which rounds are chosen, without held-out texts and patients."""
     problems = problems_for(data)
     columns = data.columns_with(active.gold_columns)
-    documents = read_corpus(active.gold, columns=columns, problems=problems, labelled=True)
-    sources = [with_classes(document, labels) for document in documents]
+    batches = read_corpus_batches(active.gold, columns=columns, problems=problems)
+    sources = [d for batch in batches for d in documents_of(relabelled(batch, labels, Counter()))]
     if not any(source.spans for source in sources):
         hint = _hint(active.gold, columns.label, "gold", labels)
         raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
-    kept = []
-    for source in _kept(sources, held_out.digests, problems):
-        if source.group is not None and source.group in held_out.groups:
-            problems.count(HELD_OUT_PATIENT)
-        else:
-            kept.append(source)
+    kept = list(held_out.others(sources, problems))
     distinct = {(source.id, source.text): source for source in reversed(kept)}
     for _ in range(len(kept) - len(distinct)):
         problems.count(REPEATED)
@@ -209,11 +230,12 @@ def _labelled_notes(
     classes: Sequence[str] = (),
 ) -> LabelledNotes:
     documents = tuple(split_documents(sources, data.unit, problems))
+    own = HeldOut.from_documents(sources)
     return LabelledNotes(
         documents=documents,
         batch=make_batch(documents, labelled=True, classes=classes, problems=problems),
-        groups=frozenset(source.group for source in sources if source.group is not None),
-        digests=frozenset(filter(None, map(digest_of, sources))),
+        groups=own.groups,
+        texts=own.texts,
         problems=problems,
     )
 
@@ -262,41 +284,60 @@ class UnlabeledNotes:
     """
 
     def __init__(
-        self, options: DataOptions, size: int, held_out: frozenset[bytes] = frozenset()
+        self, options: DataOptions, size: int, held_out: frozenset[str] = frozenset()
     ) -> None:
         self.problems = problems_for(options)
         self.clean_batches = 0
         self._options = options
         self.size = size
-        self._held_out = held_out
+        self._held_out = pa.array(list(held_out), pa.large_string())
 
-    def documents(self, start: int = 0) -> Iterator[Document]:
+    def units(self, start: int = 0) -> Iterator[pa.RecordBatch]:
         """Yield the documents from number `start` on, in the unit of the run, without labels."""
-        self.problems = problems_for(self._options)
+        problems = self.problems = problems_for(self._options)
         # If each record is one document, and none was left out, earlier records are not read.
         whole = self._options.unit == "document" and start <= self.clean_batches * self.size
         unread, skipped = (start, 0) if whole else (0, start)
         # Labels of the unlabeled notes, if any, are hidden from the loop.
-        sources = read_sources(self._options, "unlabeled", {}, self.problems, unread)
-        kept = _kept(sources, self._held_out, self.problems)
-        return islice(split_documents(kept, self._options.unit, self.problems), skipped, None)
+        sources = read_source_batches(self._options, "unlabeled", {}, problems, unread)
+        for notes in self._kept(sources, problems):
+            units = split_batch(notes, self._options.unit, problems).batch
+            yield units.slice(min(skipped, len(units)))
+            skipped = max(skipped - len(units), 0)
+
+    def _kept(
+        self, sources: Iterable[pa.RecordBatch], problems: Problems
+    ) -> Iterator[pa.RecordBatch]:
+        """Skip the texts of validation and test, so that no tagger is trained on them."""
+        for notes in sources:
+            held_out: list[int] = []
+            if len(self._held_out):
+                texts = normalised_texts(notes.column("text"))
+                held_out = np.flatnonzero(pc.is_in(texts, self._held_out)).tolist()
+            for before, after in pairwise([-1, *held_out, len(notes)]):
+                yield notes.slice(before + 1, after - before - 1)
+                # Nothing is counted before it is reached, as if notes were read one by one.
+                if after < len(notes):
+                    problems.count(HELD_OUT)
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
-        documents = self.documents(start * self.size)
-        while chunk := list(islice(documents, self.size)):
-            yield make_batch(chunk, labelled=False)
+        parts: list[pa.RecordBatch] = []
+        number = 0
+        for units in self.units(start * self.size):
+            begin = 0
+            for end in range(self.size - number % self.size, len(units) + 1, self.size):
+                yield _tokenized([*parts, units.slice(begin, end - begin)])
+                parts, begin = [], end
+            parts.append(units.slice(begin))
+            number += len(units)
+        if number % self.size:
+            yield _tokenized(parts)
 
 
-def _kept(
-    sources: Iterable[Document], held_out: frozenset[bytes], problems: Problems
-) -> Iterator[Document]:
-    """Skip the texts of validation and test, so that no tagger is trained on them."""
-    for source in sources:
-        if held_out and digest_of(source) in held_out:
-            problems.count(HELD_OUT)
-        else:
-            yield source
+def _tokenized(parts: list[pa.RecordBatch]) -> Batch:
+    notes = concatenated(parts)
+    return batch_of_texts(notes.column("text"), notes.column("id"), notes.column("group"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -363,12 +404,14 @@ def read_notes(
     validation = read_labelled(data, "validation", labels)
     test = read_labelled(data, "test", labels) if data.test else None
     held_out = HeldOut.from_notes(validation, test)
-    pool = UnlabeledNotes(data, batch_size or 1, held_out=held_out.digests)
-    next(pool.documents(), None)
+    pool = UnlabeledNotes(data, batch_size or 1, held_out=held_out.texts)
+    next(pool.units(), None)
     if not batch_size:
         least, most = BATCH_LIMITS
-        number = sum(1 for _ in islice(pool.documents(), _BATCHES * most))
+        for number in accumulate(map(len, pool.units()), initial=0):
+            if number >= _BATCHES * most:
+                break
         size = min(max(math.ceil(number / _BATCHES), least), most)
-        pool = UnlabeledNotes(data, size, held_out=held_out.digests)
+        pool = UnlabeledNotes(data, size, held_out=held_out.texts)
     gold = _read_gold(data, active, labels, held_out) if active else None
     return Notes(seed, validation, pool, gold, test)

@@ -12,13 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.config.overrides import ConfigurationError
-from bootstrap.data.splits import (
-    HELD_OUT,
-    HELD_OUT_PATIENT,
-    HeldOut,
-    digest_of,
-    read_sources,
-)
+from bootstrap.data.splits import HeldOut, compared_text, read_sources
 from bootstrap.experiments.plan import Plan
 from corpus.document import Document
 from corpus.errors import Problems
@@ -66,8 +60,8 @@ def read_splits(plan: Plan, problems: Problems) -> list[Split]:
         for name in ("seed", "validation", "test")
         if getattr(plan.data, name)
     }
-    held_out = _held_out([*sources.get("validation", ()), *sources.get("test", ())])
-    train = list(_without(sources.get("seed", ()), held_out, problems))
+    scored = [*sources.get("validation", ()), *sources.get("test", ())]
+    train = list(HeldOut.from_documents(scored).others(sources.get("seed", ()), problems))
     if sources.get("seed") and not train:
         raise ConfigurationError(
             f"{plan.source.file}: [data] seed = {plan.data.seed}: every document has the text or "
@@ -91,8 +85,7 @@ def _without_tested(
     plan: Plan, validation: Documents, test: Documents, problems: Problems
 ) -> Documents | None:
     """Return the validation documents that may choose; None if all of them may."""
-    tested = _held_out(test)
-    kept = [document for document in validation if not _problem_of(document, tested)]
+    kept = list(HeldOut.from_documents(test).others(validation, Problems()))
     if len(kept) == len(validation):
         return None
     if not kept:
@@ -119,27 +112,6 @@ def _require_entities(plan: Plan, split: Split) -> None:
                 f"{plan.source.file}: the {name} documents of {split.name} have no entity, so that "
                 "they cannot be scored; expected fewer folds, or more annotated documents"
             )
-
-
-def _held_out(documents: Documents) -> HeldOut:
-    groups = frozenset(document.group for document in documents if document.group is not None)
-    return HeldOut(frozenset(filter(None, map(digest_of, documents))), groups)
-
-
-def _problem_of(document: Document, held_out: HeldOut) -> str | None:
-    """Return why a document is not used beside the held-out ones; None if it is used."""
-    if digest_of(document) in held_out.digests:
-        return HELD_OUT
-    return HELD_OUT_PATIENT if document.group in held_out.groups else None
-
-
-def _without(documents: Documents, held_out: HeldOut, problems: Problems) -> Iterator[Document]:
-    """Yield the documents that may be trained on, and count the others."""
-    for document in documents:
-        if problem := _problem_of(document, held_out):
-            problems.count(problem)
-        else:
-            yield document
 
 
 def _folds(plan: Plan, documents: Documents) -> Iterator[Split]:
@@ -199,11 +171,11 @@ def linked_units(documents: Documents) -> npt.NDArray[np.int64]:
     from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - the same
 
-    keys: dict[str | bytes, int] = {}
+    keys: dict[tuple[int, str | None], int] = {}
     rows, columns = [], []
     for row, document in enumerate(documents):
-        for key in (document.group, digest_of(document)):
-            if key is not None:
+        for key in enumerate((document.group, compared_text(document))):
+            if key[1] is not None:
                 rows.append(row)
                 columns.append(len(documents) + keys.setdefault(key, len(keys)))
     number = len(documents) + len(keys)

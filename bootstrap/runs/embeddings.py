@@ -6,11 +6,12 @@ import json
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from bootstrap.data.splits import Notes
 from bootstrap.embedding_training import (
@@ -24,10 +25,9 @@ from bootstrap.embedding_training import (
 )
 from bootstrap.execution.parallel_tagger import ReportStage
 from bootstrap.execution.processes import in_processes
-from corpus.document import Document
-from corpus.errors import Problems
+from corpus.batch import distinct, joined_keys, keys_of
 from corpus.storage.atomic import write_atomically
-from corpus.units import split_documents
+from corpus.units import unit_texts
 from taggers.embeddings import automatic
 from taggers.embeddings.embedding_files import cluster_files
 
@@ -38,8 +38,6 @@ _DESCRIPTION = "trained.json"
 
 #: The fingerprint of the notes; a run is never resumed with others.
 _NOTES: dict[str, Any] = {"source": "the documents of the run", "unit": "line"}
-
-_REPORTED = 1000  # documents read between two reports
 
 
 def embeddings_of_notes(
@@ -55,10 +53,14 @@ def embeddings_of_notes(
 
     `test_text` is whether the text of the test documents is used; labels never are.
     """
-    test = notes.test.documents if notes.test and test_text else ()
+
+    def lines() -> Iterator[pa.LargeStringArray]:
+        rng = np.random.default_rng(_seeds(random_state))
+        return _lines(notes, rng, report, test_text=test_text)
+
     return trained_embeddings(
         folder,
-        lambda: _lines(notes, np.random.default_rng(_seeds(random_state)), report, test),
+        lines,
         random_state,
         jobs=jobs,
         report=report,
@@ -67,7 +69,7 @@ def embeddings_of_notes(
 
 def trained_embeddings(
     folder: Path,
-    lines: Callable[[], Iterable[Document]],
+    lines: Callable[[], Iterable[pa.LargeStringArray]],
     random_state: int,
     *,
     jobs: int,
@@ -82,7 +84,7 @@ def trained_embeddings(
     folder : Path
         The folder, for these documents and this random state only.
     lines : callable
-        Returns the documents, split into the unit that context windows do not cross.
+        Returns the texts of the documents, split into the unit that context windows do not cross.
     random_state : int
         The seed.
     jobs : int
@@ -109,7 +111,7 @@ def _seeds(random_state: int) -> np.random.SeedSequence:
 
 def _train(
     folder: Path,
-    lines: Callable[[], Iterable[Document]],
+    lines: Callable[[], Iterable[pa.LargeStringArray]],
     random_state: int,
     *,
     jobs: int,
@@ -164,38 +166,38 @@ def _cluster(
 
 
 def _lines(
-    notes: Notes, rng: np.random.Generator, report: ReportStage, test: Sequence[Document] = ()
-) -> Iterator[Document]:
-    """Yield the lines of all documents, without labels; a large pool is sampled."""
-    candidates = notes.gold.documents if notes.gold else ()
-    unread = {(document.id, document.text): document for document in candidates}
+    notes: Notes, rng: np.random.Generator, report: ReportStage, *, test_text: bool = False
+) -> Iterator[pa.LargeStringArray]:
+    """Yield the lines of all documents; a large pool is sampled."""
     pool = notes.unlabeled
     problems = pool.problems  # only the iterations report problems
 
-    def read(stage: str) -> Iterator[Document]:
-        for number, document in enumerate(pool.documents(), start=1):
-            if number % _REPORTED == 0:
-                report(stage, number, 0)
-            yield document
-
-    def sampled() -> Iterator[Document]:
-        for document in read("reading notes"):
-            unread.pop((document.id, document.text), None)
-            if share >= 1 or rng.random() < share:
-                yield document
+    def read(stage: str) -> Iterator[pa.RecordBatch]:
+        number = 0
+        for units in pool.units():
+            number += len(units)
+            report(stage, number, 0)
+            yield units
 
     try:
-        characters = sum(len(document.text) for document in read("measuring notes"))
+        texts = (units.column("text") for units in read("measuring notes"))
+        characters = sum(int(np.asarray(pc.utf8_length(part)).sum()) for part in texts)
         share = automatic.MAX_CHARACTERS / max(characters, 1)
-        yield from _split([*notes.seed.documents, *notes.validation.documents, *test])
-        yield from _split(sampled())
+        for split in (notes.seed, notes.validation, notes.test if test_text else None):
+            if split:
+                yield unit_texts(split.batch.texts, "line")
         # Usually, the candidates of active learning are unlabeled documents, too.
-        yield from _split(unread.values())
+        gold = notes.gold.batch if notes.gold else notes.seed.batch.slice(0, 0)
+        gold = gold.take(distinct(gold))
+        is_unread = np.ones(len(gold), bool)
+        for units in read("reading notes"):
+            texts = units.column("text")
+            if len(gold):
+                keys = joined_keys(units.column("id"), texts)
+                is_unread &= ~np.asarray(pc.is_in(keys_of(gold), keys))
+            if share < 1:
+                texts = texts.filter(pa.array(rng.random(len(texts)) < share))
+            yield unit_texts(texts, "line")
+        yield unit_texts(gold.texts.filter(pa.array(is_unread)), "line")
     finally:
         pool.problems = problems
-
-
-def _split(documents: Iterable[Document]) -> Iterator[Document]:
-    """Split documents into lines without labels."""
-    unlabeled = (replace(document, spans=()) for document in documents)
-    return split_documents(unlabeled, "line", Problems())

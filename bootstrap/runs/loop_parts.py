@@ -377,7 +377,7 @@ class LoopParts:
                 report("counting words", 0, 0)
                 problems = pool.problems  # only the iterations report problems
                 counts = count_words(
-                    pool.documents(), progress=lambda done: report("counting words", done, 0)
+                    pool.units(), progress=lambda done: report("counting words", done, 0)
                 )
                 pool.problems = problems
                 counts.save(run.counts_file)

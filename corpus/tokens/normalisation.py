@@ -132,6 +132,15 @@ def normalised_text(text: str) -> str:
     return text if normalised is None else normalised.text
 
 
+def normalised_texts(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return the normalised forms of texts without their offsets; no text is null."""
+    changed = normalise_all(texts)
+    is_changed = np.zeros(len(texts), bool)
+    is_changed[list(changed)] = True
+    forms = pa.array([form.text for form in changed.values()], texts.type)
+    return pc.replace_with_mask(texts, pa.array(is_changed), forms)
+
+
 def normalise_all(texts: Texts) -> dict[int, Normalised]:
     """Normalise texts; return the forms of those that have something to normalise.
 

@@ -21,7 +21,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
 from corpus.formats import batches, read, write
 from corpus.tags import find_entities
-from corpus.units import units_of
+from corpus.units import split_batch
 from taggers.model_folder import add_to_model, write_model
 
 Command = Callable[..., Any]
@@ -153,8 +153,9 @@ def test_units_are_put_together_at_the_offsets_of_the_source(unit, tagger, notes
     assert [item.document.text for item in tagged] == [source.text for source in sources]
     assert [item.document.group for item in tagged] == [source.group for source in sources]
     total = 0
-    split = units_of(sources, unit, Problems())
-    for (source, pieces), item in zip(split, tagged, strict=True):
+    for source, item in zip(sources, tagged, strict=True):
+        units = split_batch(batches.batch_of([source]), unit, Problems())
+        pieces = list(zip(units.offsets.tolist(), batches.documents_of(units.batch), strict=True))
         alone = expected(tagger, [piece for _, piece in pieces])
         spans = [
             (source.text[offset:][span.start : span.end], span.start + offset, span.label)

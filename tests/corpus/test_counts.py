@@ -20,6 +20,7 @@ from corpus.counts import WordCounter, WordCounts, _WordNumbers, count_words
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import count_records, read, write
+from corpus.formats.batches import batches_of
 from corpus.tokens import tokenize
 
 LETTERS = "abcAÑñçé12 ·'.-\n\u0301\u0303日"
@@ -60,7 +61,8 @@ def rows_of(counts: WordCounts) -> Rows:
 
 
 def counted(texts: list[str]) -> WordCounts:
-    return count_words(Document(str(number), text) for number, text in enumerate(texts))
+    documents = (Document(str(number), text) for number, text in enumerate(texts))
+    return count_words(batches_of(documents))
 
 
 # What is counted
@@ -84,11 +86,11 @@ def test_counts_are_those_of_a_loop_over_tokens(texts: list[str], size: int) -> 
 
 
 def test_progress_tells_the_documents_that_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_PIECE", 4)
+    monkeypatch.setattr(counting, "_PIECE", 2)
     told: list[int] = []
     texts = ["a b c", "d", "e", "", "f"]
     documents = (Document(str(number), text) for number, text in enumerate(texts))
-    count_words(documents, progress=told.append)
+    count_words(batches_of(documents), progress=told.append)
     assert told == [1, 3, 5]
 
 

@@ -13,6 +13,7 @@ from corpus.batch import make_batch
 from corpus.counts import WordCounter, WordCounts, count_words
 from corpus.document import Document
 from corpus.errors import Problems
+from corpus.formats.batches import batches_of
 from corpus.patients import MOST_PATIENTS, number_patients
 from corpus.tokens import tokenize
 from corpus.units import split_documents
@@ -57,7 +58,7 @@ def test_patients_are_counted_up_to_a_limit(drawn: list[tuple[list[str], int | N
     for row, (words, patient) in enumerate(drawn):
         for word in " ".join(words).split():
             patients.setdefault(word, set()).add(("document", row) if patient is None else patient)
-    actual = count_words(documents)
+    actual = count_words(batches_of(documents))
     assert dict(zip(actual.words.to_pylist(), actual.patients.tolist(), strict=True)) == {
         word: min(len(bearers), MOST_PATIENTS) for word, bearers in patients.items()
     }
@@ -65,7 +66,7 @@ def test_patients_are_counted_up_to_a_limit(drawn: list[tuple[list[str], int | N
 
 def test_files_have_the_patients_and_those_without_are_read(tmp_path: Path) -> None:
     documents = [Document(str(row), "uno dos", (), "same") for row in range(3)]
-    counts = count_words([*documents, Document("x", "dos")])
+    counts = count_words(batches_of([*documents, Document("x", "dos")]))
     counts.save(tmp_path / "counts.parquet")
     again = WordCounts.load(tmp_path / "counts.parquet")
     assert again.patients.tolist() == [2, 1]

@@ -17,7 +17,7 @@ from corpus.formats.batches import SCHEMA, batches_of, documents_of
 from corpus.tokens.characters import LINE_ENDS
 from corpus.tokens.normalisation import normalise
 from corpus.tokens.sentences import _breaks, _breaks_in_source
-from corpus.units import Unit, count_lines, split_batch, split_documents, units_of
+from corpus.units import Unit, count_lines, split_batch, split_documents, unit_texts
 
 PIECES = [
     *(".", "...", "!", "¿", "?", "…", ")", "»", '"', "(", "«", " ", "  ", "\t", "\xa0", "\u2028"),
@@ -54,8 +54,9 @@ def batch_of(documents: list[Document]) -> pa.RecordBatch:
 def split_document(
     document: Document, unit: Unit, problems: Problems
 ) -> list[tuple[int, Document]]:
-    ((_, pieces),) = units_of([document], unit, problems)
-    return pieces
+    (notes,) = batches_of([document])
+    units = split_batch(notes, unit, problems)
+    return list(zip(units.offsets.tolist(), documents_of(units.batch), strict=True))
 
 
 def specified_borders(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
@@ -120,8 +121,9 @@ def test_units_of_a_batch_are_those_of_each_note(documents: list[Document], unit
     assert list(zip(*columns, strict=True)) == expected
     assert problems == expected_problems
     assert list(split_documents(documents, unit, Problems())) == [unit for *_, unit in expected]
+    texts = pa.array([document.text for document in documents], pa.large_string())
+    assert unit_texts(texts, unit).to_pylist() == [unit.text for *_, unit in expected]
     if unit == "line":
-        texts = pa.array([document.text for document in documents], pa.large_string())
         counts = [sum(row == of_unit for of_unit, *_ in expected) for row in range(len(texts))]
         assert count_lines(texts).tolist() == counts
 
@@ -133,7 +135,9 @@ def test_whole_notes_are_unchanged(documents: list[Document]) -> None:
     units = split_batch(batch, "document", problems)
     assert units.batch is batch
     assert not problems.counts
-    assert list(units_of(documents, "document", problems)) == [(d, [(0, d)]) for d in documents]
+    assert list(split_documents(documents, "document", problems)) == documents
+    texts = batch.column("text")
+    assert unit_texts(texts, "document") is texts
     rows = np.repeat(np.arange(len(documents)), [len(document.spans) for document in documents])
     values = (batch.column(name).flatten() for name in ("starts", "ends"))
     starts, ends = (column.to_numpy() for column in values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bootstrap.cli.console import StageProgress, print_lines, report_problems
-from bootstrap.cli.inputs import problems_of, read_notes
+from bootstrap.cli.inputs import problems_of, read_note_batches
 from corpus.corpora import count_records
 from corpus.counts import count_words
 from corpus.errors import InputError
@@ -16,10 +16,10 @@ def main(options: argparse.Namespace) -> None:
     """Count the words of a corpus and write them."""
     refuse_existing(options.output)
     problems = problems_of(options)
-    documents = read_notes(options, problems, labelled=False)
+    notes = read_note_batches(options, problems, labelled=False)
     total = count_records(options.source, format=options.source_format)
     with StageProgress() as bar:
-        counts = count_words(documents, progress=lambda done: bar.report("counting", done, total))
+        counts = count_words(notes, progress=lambda done: bar.report("counting", done, total))
     report_problems(problems)
     if not len(counts):
         raise InputError(f"{options.source}: {counts.total:,} documents without any word")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
-from bootstrap.cli.inputs import problems_of, read_notes
+from bootstrap.cli.inputs import problems_of, read_note_batches
 from bootstrap.embedding_training import EmbeddingRecipe, embed, notes_of
 from corpus.corpora import count_records
-from corpus.document import Document
-from corpus.errors import InputError, Problems
-from corpus.units import split_documents
+from corpus.errors import InputError
+from corpus.units import unit_texts
 from taggers.embeddings.embedding import Embedding, find_embeddings
 from taggers.embeddings.pretrained import load_pretrained
 from taggers.embeddings.training import TrainingOptions
@@ -26,14 +27,16 @@ def train(options: argparse.Namespace) -> None:
     """Train embeddings and print a table of them."""
     problems = problems_of(options)
 
-    def documents() -> Iterator[Document]:
-        total = count_records(options.source, format=options.source_format)
-        sources = _counted(read_notes(options, problems, labelled=False), bar, total)
-        return split_documents(sources, options.unit, Problems())
+    def texts() -> Iterator[pa.LargeStringArray]:
+        number, total = 0, count_records(options.source, format=options.source_format)
+        for notes in read_note_batches(options, problems, labelled=False):
+            number += len(notes)
+            bar.report("reading", number, total, "documents")
+            yield unit_texts(notes.column("text"), options.unit)
 
     with StageProgress("tokens") as bar:
         embeddings = embed(
-            documents,
+            texts,
             notes_of(options.source, options.unit),
             options.output,
             _recipes(options),
@@ -43,13 +46,6 @@ def train(options: argparse.Namespace) -> None:
         )
     report_problems(problems)
     _print_embeddings(embeddings, options.output)
-
-
-def _counted(documents: Iterable[Document], bar: StageProgress, total: int) -> Iterator[Document]:
-    """Yield documents and show how many are read."""
-    for number, document in enumerate(documents, start=1):
-        bar.report("reading", number, total, "documents")
-        yield document
 
 
 def _recipes(options: argparse.Namespace) -> list[EmbeddingRecipe]:

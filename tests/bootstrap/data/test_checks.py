@@ -80,7 +80,7 @@ def test_counts_units_and_classes(configured: Callable[..., Configuration]) -> N
 def test_counts_in_parts(configured, monkeypatch) -> None:
     configuration = configured(many(30, prefix="s"), many(31, prefix="v"), many(5, prefix="u"))
     whole = check(configuration)
-    monkeypatch.setattr("bootstrap.data.checks._CHUNK", 7)
+    monkeypatch.setattr("corpus.formats.batches.MOST_ROWS", 7)
     assert check(configuration) == whole
 
 
@@ -99,7 +99,7 @@ def test_names_the_unusual_characters_of_a_split(configured, monkeypatch) -> Non
         "unlabeled: unusual forms of letters, digits and signs in 1 of 4 notes",
     ]
     assert check(configuration)[1] == expected
-    monkeypatch.setattr("bootstrap.data.checks._CHUNK", 1)
+    monkeypatch.setattr("corpus.formats.batches.MOST_ROWS", 1)
     assert check(configuration)[1] == expected
 
 

@@ -16,6 +16,7 @@ from corpus.counts import count_words
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
+from corpus.formats.batches import batches_of
 from gazetteers.gazetteer import Gazetteer
 
 MakeGazetteer = Callable[..., Gazetteer]
@@ -38,7 +39,7 @@ def files(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
     make_gazetteer(*names).save(tmp_path / "names.parquet")
     make_gazetteer(("nada", "noun", 1)).save(tmp_path / "nouns.parquet")
     make_gazetteer().save(tmp_path / "no-terms.parquet")
-    count_words(pool).save(tmp_path / "words.parquet")
+    count_words(batches_of(pool)).save(tmp_path / "words.parquet")
     (tmp_path / "text.csv").write_text("anna\npuig\n")
     return tmp_path
 
@@ -89,7 +90,7 @@ def test_there_are_only_the_splits_that_are_named(configure: Configure) -> None:
 def test_without_a_seed_the_class_of_names_is_all_that_is_known(configure: Configure) -> None:
     notes = notes_of(configure('label = "NAME"'))
     assert notes.seed.documents == ()
-    assert notes.seed.groups == notes.seed.digests == frozenset()
+    assert notes.seed.groups == notes.seed.texts == frozenset()
     assert (len(notes.seed.batch), notes.seed.batch.n_tokens) == (0, 0)
     assert notes.seed.batch.labels == ("O", "B-NAME", "I-NAME")
     assert len(notes.validation.documents) == 30

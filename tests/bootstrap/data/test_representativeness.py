@@ -19,6 +19,7 @@ from bootstrap.data.representativeness import Separation, compare, has_entities,
 from bootstrap.data.samples import Sample, sample_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from corpus.formats.batches import batch_of
 
 
 def labelled(documents: Sequence[Document]) -> Batch:
@@ -40,10 +41,10 @@ def test_a_sample_does_not_depend_on_how_the_stream_is_divided(
 ) -> None:
     stream = [Document(str(i), "x") for i in range(number)]
     whole, parts = (Sample(size, random_state) for _ in range(2))
-    whole.add(stream)
+    whole.add(batch_of(stream))
     ends = sorted({0, number, *(cut for cut in cuts if cut < number)})
     for first, last in itertools.pairwise(ends):
-        parts.add(stream[first:last])
+        parts.add(batch_of(stream[first:last]))
     assert whole.documents == parts.documents
     assert len(whole.documents) == min(size, number)
     places = [int(document.id) for document in whole.documents]
@@ -56,7 +57,7 @@ def test_every_document_is_as_likely_to_be_sampled() -> None:
     for random_state in range(2000):
         sample = Sample(2, random_state)
         for number in range(8):
-            sample.add([Document(str(number), "x")])
+            sample.add(batch_of([Document(str(number), "x")]))
         for document in sample.documents:
             counts[int(document.id)] += 1
     assert np.abs(counts / 2000 - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 2000)
@@ -67,7 +68,7 @@ def test_a_sample_of_a_batch_is_as_that_of_a_stream(lengths, size, tokens) -> No
     documents = [Document(str(i), "x " * length) for i, length in enumerate(lengths)]
     batch = make_batch(documents, labelled=False)
     stream = Sample(size)
-    stream.add(documents)
+    stream.add(batch_of(documents))
     assert sample_of(batch, size).ids.to_pylist() == [document.id for document in stream.documents]
     # With a bound on the tokens, it is the largest of the smaller samples that has no more.
     sample = sample_of(batch, size, tokens=tokens)
@@ -211,7 +212,7 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(states, lin
     """The seeds of docs/results.md, and one at random."""
     module, splits = lines
     sample = Sample()
-    sample.add(splits["dev"])
+    sample.add(batch_of(splits["dev"]))
     validation = labelled(sample.documents)
 
     def at_random(lines: Sequence[Document], rng: np.random.Generator) -> Any:
@@ -231,6 +232,6 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(states, lin
     biased = dict.fromkeys(("biased", "biased-hundred"), len(states))
     assert marked == {**biased, "small": 0, "hundred": 0, "random": 0}
     pool = Sample()
-    pool.add(splits["train"])
+    pool.add(batch_of(splits["train"]))
     separated = separation(validation, unlabelled(pool.documents), by_entities=False)
     assert separated is not None and not separated.is_significant

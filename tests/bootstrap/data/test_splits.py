@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.preparation import fingerprint
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes, read_labelled, read_notes
-from corpus.corpora import read_corpus
+from corpus.corpora import read_corpus_batches
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
+from corpus.formats.batches import batch_of
 
 Configure = Callable[..., Configuration]
 
@@ -103,15 +105,33 @@ def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Conf
     ]
 
 
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_what_is_held_out_is_counted_as_if_notes_were_read_one_by_one(unit, configure) -> None:
+    gold = [Document("v", "Anna ve", (Span(0, 4, "PERSON"),))]
+    pool = [Document(name, "Anna ve" if name.isdigit() else "nota") for name in "0ab12cd3ef45"]
+    settings = (f"data.unit={unit}", "loop.batch=2")
+    notes = all_notes(configure(*settings, seed=gold, validation=gold, unlabeled=pool))
+    counted = [
+        (
+            "".join(name[0] for name in batch.ids.to_pylist()),
+            notes.unlabeled.problems.counts.total(),
+        )
+        for batch in notes.unlabeled.batches()
+    ]
+    assert counted == [("ab", 1), ("cd", 3), ("ef", 4)]
+    assert notes.unlabeled.problems.counts.total() == 6
+
+
 def test_no_more_is_read_than_is_asked_for(configure, monkeypatch) -> None:
     read = []
 
-    def endless(*arguments: Any, **options: Any) -> Iterator[Document]:
-        for number in range(10**9):
-            read.append(number)
-            yield Document(f"u{number}", "nota")
+    def endless(*arguments: Any, **options: Any) -> Iterator[pa.RecordBatch]:
+        for number in range(0, 10**9, 4):
+            documents = [Document(f"u{each}", "nota") for each in range(number, number + 4)]
+            read.extend(documents)
+            yield batch_of(documents)
 
-    monkeypatch.setattr("bootstrap.data.splits.read_corpus", endless)
+    monkeypatch.setattr("bootstrap.data.splits.read_corpus_batches", endless)
     batches = UnlabeledNotes(configure().data, 100).batches()
     for number in (1, 2, 3):
         next(batches)
@@ -145,12 +165,12 @@ def test_batches_in_which_all_could_be_used_are_passed_over_unread(
     assert list(map(len, whole)) == [3, 3, 3, 2]
     parsed: list[str] = []
 
-    def watched(*arguments: Any, **options: Any) -> Iterator[Document]:
-        for document in read_corpus(*arguments, **options):
-            parsed.append(document.id)
-            yield document
+    def watched(*arguments: Any, **options: Any) -> Iterator[pa.RecordBatch]:
+        for notes in read_corpus_batches(*arguments, **options):
+            parsed.extend(notes.column("id").to_pylist())
+            yield notes
 
-    monkeypatch.setattr("bootstrap.data.splits.read_corpus", watched)
+    monkeypatch.setattr("bootstrap.data.splits.read_corpus_batches", watched)
     for clean in range(5):
         for start in range(5):
             parsed.clear()

@@ -18,6 +18,7 @@ from bootstrap.runs.folder import Run
 from corpus.counts import WordCounts, count_words
 from corpus.document import Document
 from corpus.formats import write
+from corpus.formats.batches import batches_of
 from corpus.synthetic import synthetic_notes
 from gazetteers.gazetteer import Gazetteer
 from tests.bootstrap.interruptions.killing import killed_everywhere
@@ -153,7 +154,7 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(finished, seedle
     # Notes that are held out are not counted.
     lines = (seedless / "unlabeled.jsonl").read_text().splitlines()
     kept = [row for row in map(json.loads, lines) if row["id"] not in ("copy", "other")]
-    expected = count_words(Document(row["id"], row["text"]) for row in kept)
+    expected = count_words(batches_of(Document(row["id"], row["text"]) for row in kept))
     counts = WordCounts.load(run / "words.parquet")
     assert counts.words.equals(expected.words)
     assert (counts.counts == expected.counts).all() and counts.total == 1200

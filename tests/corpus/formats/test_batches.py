@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.corpora import read_corpus_batches
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, read, read_batches, write, write_batches
@@ -289,3 +290,13 @@ def test_annotations_that_are_not_in_order_are_written_and_sorted_when_read(tmp_
     write_batches([pa.record_batch(arrays, schema=SCHEMA)], tmp_path / "o.parquet")
     (found,) = read(tmp_path / "o.parquet", problems=Problems())
     assert found.spans == (Span(0, 4, "A"), Span(5, 9, "B"))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_an_empty_patient_is_an_unknown_one(name: str, tmp_path: Path) -> None:
+    if name == "a.jsonl":
+        (tmp_path / name).write_text('{"id": "a", "text": "x", "group": ""}')
+    else:
+        save(tmp_path / name, id=["a"], text=["x"], group=[""])
+    (batch,) = read_corpus_batches(str(tmp_path / name), problems=Problems(), labelled=False)
+    assert batch.column("group").to_pylist() == [None]

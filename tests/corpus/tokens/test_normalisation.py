@@ -4,6 +4,7 @@ import sys
 import unicodedata
 from itertools import pairwise
 
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from corpus.tokens.normalisation import (
     normalise,
     normalise_all,
     normalised_text,
+    normalised_texts,
 )
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
@@ -170,6 +172,8 @@ def test_texts_are_read_alike_beside_others(corpus: list[str]) -> None:
             assert alone.text == beside.text
             assert alone.starts.tolist() == beside.starts.tolist()
             assert alone.ends.tolist() == beside.ends.tolist()
+    columns = pa.array(["Pu\xadig", *corpus, "a"], pa.large_string())[1:-1]
+    assert normalised_texts(columns).to_pylist() == list(map(normalised_text, corpus))
 
 
 @given(plain_texts)

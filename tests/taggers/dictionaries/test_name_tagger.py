@@ -12,6 +12,7 @@ import pytest
 from corpus.counts import count_words
 from corpus.document import Document
 from corpus.errors import InputError
+from corpus.formats.batches import batches_of
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import CENSUS
 from gazetteers.gazetteer import Gazetteer
@@ -123,7 +124,7 @@ def test_names_are_of_the_classes_that_are_asked_for(kind: str, names: Path) -> 
 
 def test_counts_of_a_file_are_as_good_as_those_of_the_notes(kind, synthetic, tmp_path) -> None:
     documents = [*synthetic_notes(800, random_state=4)]
-    count_words(documents).save(tmp_path / "words.parquet")
+    count_words(batches_of(documents)).save(tmp_path / "words.parquet")
     counted = fitted(kind, notes("nada"), CENSUS, counts=str(tmp_path / "words.parquet"))
     given = fitted(kind, synthetic, CENSUS)
     assert given.tag(synthetic).tags.any()
@@ -139,7 +140,7 @@ def test_without_words_there_is_nothing_to_compare(kind: str, names: Path, tmp_p
     for train in (notes(), notes("", " ")):
         with pytest.raises(TrainingError, match="the notes contain no words"):
             fitted(kind, train, names)
-    count_words([Document("a", " ")]).save(tmp_path / "words.parquet")
+    count_words(batches_of([Document("a", " ")])).save(tmp_path / "words.parquet")
     with pytest.raises(TrainingError, match="the notes contain no words"):
         fitted(kind, notes("Anna"), names, counts=str(tmp_path / "words.parquet"))
 
@@ -218,7 +219,7 @@ def test_saved_and_loaded_it_tags_alike(synthetic, trained, saved) -> None:
 
 def test_a_model_needs_its_dictionaries_no_more(kind, names, make_gazetteer, tmp_path) -> None:
     make_gazetteer(("x", "y", 1)).save(tmp_path / "other.parquet")
-    count_words([Document("a", "Anna Puig ve")] * 3).save(tmp_path / "words.parquet")
+    count_words(batches_of([Document("a", "Anna Puig ve")] * 3)).save(tmp_path / "words.parquet")
     options: dict[str, Any] = {"counts": str(tmp_path / "words.parquet")}
     if kind == "dictionary":
         options["not_names"] = (str(tmp_path / "other.parquet"),)
