@@ -17,7 +17,7 @@ from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-_PACKED = 8192  # tokens packed at a time
+_PACKED = 4096  # tokens packed at a time, so that what is computed of them stays in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)

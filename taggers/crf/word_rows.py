@@ -17,7 +17,7 @@ class WordRows:
     Parameters
     ----------
     compute : callable
-        Computes the rows of words, as an array.
+        Computes the rows of words, into an array.
     fixed : ndarray
         The rows before the rows of words.
     most_bytes : int
@@ -31,7 +31,7 @@ class WordRows:
 
     def __init__(
         self,
-        compute: Callable[[Sequence[str]], npt.NDArray[Any]],
+        compute: Callable[[Sequence[str], npt.NDArray[Any]], None],
         fixed: npt.NDArray[Any],
         most_bytes: int,
     ) -> None:
@@ -59,7 +59,7 @@ class WordRows:
             self.table = table
         for first in range(0, len(new), _PIECE):
             words, row = new[first : first + _PIECE], used + first
-            self.table[row : row + len(words)] = self._compute(words)
+            self._compute(words, self.table[row : row + len(words)])
             self._index.update(zip(words, range(row, row + len(words)), strict=True))
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
 

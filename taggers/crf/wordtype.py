@@ -156,10 +156,10 @@ class WordScores:
         borders = self._added(self._value_index.positions(border_hashes())[:, None], self._places)
         self.words = WordRows(self._compute, borders, KEPT)
 
-    def _compute(self, words: Sequence[str]) -> lattice.Reals:
+    def _compute(self, words: Sequence[str], scores: lattice.Reals) -> None:
         hashes = value_hashes(values_of(words, self._templates), self._templates)
         codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
-        return self._added(codes, self._places)
+        scores[:] = self._added(codes, self._places)
 
     def has(self, name: str, values: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which values of a feature or stream have weights."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.compiled import kernel_array
+from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.ragged import number_used, offsets_of, owners_of
 from taggers.crf import lattice
 from taggers.crf.word_rows import WordRows
@@ -52,18 +52,20 @@ class Forward:
         self._lstm = BiLSTM(weights)
         kernel, bias = weights["scores_kernel"], weights["scores_bias"]
         padding = -len(bias) % lattice.LANES
-        self._layers = (
-            weights.get("sensitive_kernel", np.zeros((0, 0), np.float32)),
-            weights.get("sensitive_bias", np.zeros(0, np.float32)),
-            np.pad(kernel, ((0, 0), (0, padding))),
-            np.pad(bias, (0, padding), constant_values=np.float32(lattice.NEVER)),
-        )
+        kernel = np.pad(kernel, ((0, 0), (0, padding)))
+        bias = np.pad(bias, (0, padding), constant_values=np.float32(lattice.NEVER))
+        width, nothing = self._lstm.width, np.zeros((self._lstm.width, 0), np.float32)
+        hidden_kernel = weights.get("sensitive_kernel", nothing)
+        # The scores of the outputs of the LSTM, and the hidden layer, are one product.
+        self._joined = np.hstack([kernel[:width], hidden_kernel]).reshape(2, width // 2, -1)
+        self._bias = np.append(bias, weights.get("sensitive_bias", nothing[0]))
+        self._of_hidden = kernel[width:]
         border = self._lstm.gates(word_vectors(weights, inputs.border()))
         self.words = WordRows(self._gates_of, border, KEPT)
 
-    def _gates_of(self, words: Sequence[str]) -> Floats:
+    def _gates_of(self, words: Sequence[str], gates: Floats) -> None:
         vectors = word_vectors(self._weights, self._inputs.arrays(words, self._templates))
-        return self._lstm.gates(vectors)
+        self._lstm.gates(vectors, gates)
 
     def contexts(self, codes: Codes) -> tuple[Codes, Floats]:
         """Compute what the streams of tokens add to the gates of the LSTM.
@@ -114,14 +116,12 @@ class Forward:
         tokens = _positions(packing)
         tables = self.words.table, kernel_array(context_table)
         hidden = self._lstm.run(packing.steps, tables, (words[tokens], contexts[tokens]))
-        hidden_kernel, hidden_bias, kernel, bias = self._layers
-        width = hidden.shape[1]
-        np.matmul(hidden, kernel[:width], out=scores)
-        if len(hidden_bias):
-            sensitive = hidden @ hidden_kernel
-            sensitive += hidden_bias
-            scores += np.tanh(sensitive, out=sensitive) @ kernel[width:]
-        scores += bias
+        joined, backward = hidden @ self._joined
+        joined += backward
+        joined += self._bias
+        labels = scores.shape[1]
+        np.matmul(np.tanh(joined[:, labels:]), self._of_hidden, out=scores)
+        scores += joined[:, :labels]
         start, end = self._weights["start"], self._weights["end"]
         scores[: packing.steps[1], : len(start)] += start
         scores[_lasts(packing), : len(end)] += end
@@ -149,25 +149,32 @@ class BiLSTM:
         self._bias = np.concatenate(biases)
         self._recurrent = [kernel_array(weights) for weights in recurrent]
 
-    def gates(self, vectors: Floats) -> Floats:
-        """Compute what the first part of the input adds to the gates, with the biases.
+    @property
+    def width(self) -> int:
+        """The number of outputs of both directions, 2 * U."""
+        return 2 * len(self._recurrent[0])
+
+    def gates(self, vectors: Floats, into: Floats | None = None) -> Floats:
+        """Compute what the first part of the input adds to the gates.
 
         Parameters
         ----------
         vectors : ndarray of float32, shape (V, D)
+        into : ndarray of float32, shape (V, 8 * U), optional
+            Where to store the result.
 
         Returns
         -------
         ndarray of float32, shape (V, 8 * U)
             The gates of the forward and of the backward direction.
         """
-        gates: Floats = vectors @ self._kernel[: vectors.shape[1]]
-        gates += self._bias
+        gates: Floats = np.matmul(vectors, self._kernel[: vectors.shape[1]], out=into)
         return gates
 
     def context_gates(self, vectors: Floats) -> Floats:
-        """Compute what the last part of the input adds to the gates, shape (V, 8 * U)."""
+        """Compute what the last part of the input adds to the gates, with the biases."""
         gates: Floats = vectors @ self._kernel[len(self._kernel) - vectors.shape[1] :]
+        gates += self._bias
         return gates
 
     def run(
@@ -176,14 +183,12 @@ class BiLSTM:
         tables: tuple[Floats, Floats],
         rows: tuple[Codes, Codes],
     ) -> Floats:
-        """Compute the outputs of packed tokens, shape (M, 2 * U)."""
-        units = len(self._recurrent[0])
+        """Compute the outputs of each direction for packed tokens, shape (2, M, U)."""
         outputs, no_states = (
-            np.empty((number, width * units), np.float32)
-            for number, width in ((len(rows[0]), 2), (0, 5))
+            np.empty((*shape, self.width // 2), np.float32) for shape in ((2, len(rows[0])), (5, 0))
         )
         for reverse, recurrent in enumerate(self._recurrent):
-            run_lstm(tables, rows, recurrent, steps, bool(reverse), outputs, no_states)
+            run_lstm(tables, rows, recurrent, steps, bool(reverse), outputs[reverse], no_states)
         return outputs
 
 
@@ -210,20 +215,30 @@ def word_vectors(weights: Weights, arrays: WordArrays) -> Floats:
 
 def _convolved(weights: Weights, characters: Codes) -> Floats:
     """Compute the largest value of each filter over the characters of each word; 0 for none."""
-    before, own, after = weights["characters"] @ weights["filters"]  # each of shape (codes, F)
-    before[0] = after[0] = 0  # there is no character before the first and after the last one
-    present = characters > 0
-    neighbours = np.pad(characters, ((0, 0), (1, 1)))
-    values = before[neighbours[:, :-2][present]]
-    values += own[characters[present]]
-    values += after[neighbours[:, 2:][present]]
-    lengths = present.sum(axis=1)
-    filled = lengths > 0
-    outputs = np.zeros((len(characters), values.shape[1]), np.float32)
-    if len(values):
-        first = (np.cumsum(lengths) - lengths)[filled]
-        outputs[filled] = np.maximum.reduceat(values, first) + weights["filters_bias"]
+    tables = weights["characters"] @ weights["filters"]  # each of shape (codes, F)
+    tables[1] += weights["filters_bias"]
+    tables[:, 0] = 0  # there is no character before the first and after the last one
+    outputs = np.empty((len(characters), tables.shape[2]), np.float32)
+    convolve(np.pad(characters, ((0, 0), (1, 1))), kernel_array(tables), outputs)
     return outputs
+
+
+@compiled("int32[:, ::1], float32[:, :, ::1], float32[:, ::1]", vectorised=True)
+def convolve(characters: Array, tables: Array, outputs: Array) -> None:
+    """Compute the largest sum of what each character and its neighbours add to each filter.
+
+    Words begin with the code 0 and end at the next one.
+    """
+    for word in range(len(characters)):
+        codes, most = characters[word], outputs[word]
+        for place in range(1, len(codes) - 1):
+            if place > 1 and not codes[place]:
+                break
+            before, own = tables[0, codes[place - 1]], tables[1, codes[place]]
+            after = tables[2, codes[place + 1]]
+            for index in range(len(most)):
+                value = before[index] + own[index] + after[index]
+                most[index] = value if place == 1 else max(most[index], value)
 
 
 def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
@@ -232,14 +247,13 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
     present = characters > 0
     offsets = offsets_of(present.sum(axis=1))
     codes, table = characters[present], lstm.gates(weights["characters"])
-    units = table.shape[1] // 8
-    outputs = np.zeros((len(characters), 2 * units), np.float32)
+    context = lstm.context_gates(np.zeros((1, 0), np.float32))
+    outputs = np.zeros((len(characters), lstm.width), np.float32)
     for packing in lattice.pack(offsets, _PIECE):
         rows = codes[_positions(packing)]
-        nothing = np.zeros_like(table[:1]), np.zeros_like(rows)
-        read = lstm.run(packing.steps, (table, nothing[0]), (rows, nothing[1]))
+        forward, backward = lstm.run(packing.steps, (table, context), (rows, np.zeros_like(rows)))
         last = _lasts(packing)
-        outputs[packing.documents] = np.hstack([read[last, :units], read[: len(last), units:]])
+        outputs[packing.documents] = np.hstack([forward[last], backward[: len(last)]])
     return outputs
 
 

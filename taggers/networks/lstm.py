@@ -10,6 +10,7 @@ Gates are in the order of Keras: input, forget, cell and output.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,42 +44,54 @@ _Q1, _Q2, _Q3, _Q4 = map(
 )
 
 
-@compiled("float32[::1]", vectorised=True)
-def tanh_in_place(values: Array) -> None:
-    """Replace values by their hyperbolic tangents, with an absolute error of about 4e-7."""
-    for index in range(len(values)):
-        x = values[index]
-        x = -_SATURATED if x < -_SATURATED else x
-        x = _SATURATED if x > _SATURATED else x
-        z = x * x
-        p = (((z * _P4 + _P3) * z + _P2) * z + _P1) * z + _P0
-        q = (((z * _Q4 + _Q3) * z + _Q2) * z + _Q1) * z + _ONE
-        values[index] = x * p / q
+@compiled(vectorised=True)
+def tanh_fraction(x: Any) -> tuple[Any, Any]:
+    """Return a fraction that is the hyperbolic tangent, with an absolute error of about 4e-7."""
+    x = x if x < _SATURATED else _SATURATED  # these comparisons become one instruction each
+    x = x if x > -_SATURATED else -_SATURATED
+    z = x * x
+    p = (((z * _P4 + _P3) * z + _P2) * z + _P1) * z + _P0
+    q = (((z * _Q4 + _Q3) * z + _Q2) * z + _Q1) * z + _ONE
+    return x * p, q
 
 
 @compiled(vectorised=True)
-def _activate(gates: Array, cell: Array, hidden: Array) -> None:
-    """Apply the activation functions of a token, and update its cell and its output."""
-    units = len(cell)
-    for unit in range(units):  # sigmoid(x) = tanh(x / 2) / 2 + 1 / 2
-        gates[unit] *= _HALF
-        gates[units + unit] *= _HALF
-        gates[3 * units + unit] *= _HALF
-    tanh_in_place(gates)
-    for unit in range(units):
-        gates[unit] = _HALF * gates[unit] + _HALF
-        gates[units + unit] = _HALF * gates[units + unit] + _HALF
-        gates[3 * units + unit] = _HALF * gates[3 * units + unit] + _HALF
-        cell[unit] = gates[units + unit] * cell[unit] + gates[unit] * gates[2 * units + unit]
-        hidden[unit] = cell[unit]
-    tanh_in_place(hidden)
-    for unit in range(units):
-        hidden[unit] *= gates[3 * units + unit]
+def _add(gates: Array, word: Array, context: Array) -> None:
+    for unit in range(len(gates)):
+        gates[unit] += word[unit] + context[unit]
+
+
+@compiled(vectorised=True)
+def _activate(
+    inputs: Array, forgets: Array, candidates: Array, outs: Array, cells: Array, outputs: Array
+) -> None:
+    """Update cells and outputs by the gates before their activation functions."""
+    # sigmoid(x) = (1 + tanh(x / 2)) / 2. Fractions are joined: division takes longest.
+    for index in range(len(cells)):
+        i, i_by = tanh_fraction(_HALF * inputs[index])
+        f, f_by = tanh_fraction(_HALF * forgets[index])
+        c, c_by = tanh_fraction(candidates[index])
+        o, o_by = tanh_fraction(_HALF * outs[index])
+        added_by = i_by * c_by
+        added = (i_by + i) * c * f_by
+        cell = _HALF * ((f_by + f) * cells[index] * added_by + added) / (f_by * added_by)
+        cells[index] = cell
+        h, h_by = tanh_fraction(cell)
+        outputs[index] = _HALF * (o_by + o) * h / (o_by * h_by)
+
+
+@compiled(vectorised=True)
+def _keep(gates: Array, tangent: bool, states: Array) -> None:
+    """Store the activations of gates, which are sigmoids or hyperbolic tangents."""
+    factor = _ONE if tangent else _HALF
+    for index in range(len(gates)):
+        x, x_by = tanh_fraction(factor * gates[index])
+        states[index] = factor * x / x_by + (_ONE - factor)
 
 
 @compiled(
     "UniTuple(float32[:, ::1], 2), UniTuple(int32[::1], 2), float32[:, ::1], int64[::1], boolean, "
-    "float32[:, ::1], float32[:, ::1]"
+    "float32[:, ::1], float32[:, :, ::1]"
 )
 def run_lstm(
     tables: tuple[Array, Array],
@@ -103,32 +116,45 @@ def run_lstm(
         Tokens ``steps[t]`` to ``steps[t + 1]`` are at place t of their sequences.
     reverse : bool
         Whether sequences are read from their ends.
-    outputs : ndarray of float32, shape (M, 2 * U)
-        The half of this direction is overwritten.
-    states : ndarray of float32, shape (M, 5 * U) or (0, 5 * U)
+    outputs : ndarray of float32, shape (M, U)
+        Overwritten.
+    states : ndarray of float32, shape (5, M, U) or (5, 0, U)
         Overwritten by the activations of the gates and by the cells; without rows, they are not
         kept.
     """
     (word_table, context_table), (words, contexts) = tables, rows
     units, sequences = len(recurrent), steps[1] - steps[0]
-    side, half = (4 * units, units) if reverse else (0, 0)
-    hidden = np.zeros((sequences, units), np.float32)
+    # With the gates apart, the activations of all sequences are one loop over arrays.
+    weights = np.ascontiguousarray(recurrent.reshape(units, 4, units).transpose(1, 0, 2))
+    gates = np.zeros((4, sequences, units), np.float32)
     cells = np.zeros((sequences, units), np.float32)
-    gates = np.empty((sequences, 4 * units), np.float32)
+    before, going = 0, 0
     for step in range(len(steps) - 1):
         place = len(steps) - 2 - step if reverse else step
-        first, active = steps[place], steps[place + 1] - steps[place]
-        np.dot(hidden[:active], recurrent, gates[:active])
+        first, after = steps[place], steps[place + 1]
+        active = after - first
+        going = min(going, active)  # the other gates are still 0: their sequences begin here
+        for gate in range(4):
+            np.dot(outputs[before : before + going], weights[gate], gates[gate, :going])
         for row in range(active):
-            token, own = first + row, gates[row]
-            word, context = word_table[words[token]], context_table[contexts[token]]
-            for gate in range(4 * units):
-                own[gate] += word[side + gate] + context[side + gate]
-            _activate(own, cells[row], hidden[row])
-            outputs[token, half : half + units] = hidden[row]
-            if len(states):
-                states[token, : 4 * units] = own
-                states[token, 4 * units :] = cells[row]
+            word, context = word_table[words[first + row]], context_table[contexts[first + row]]
+            for gate in range(4):
+                begin = (4 * reverse + gate) * units
+                _add(gates[gate, row], word[begin : begin + units], context[begin : begin + units])
+        _activate(
+            gates[0, :active].reshape(-1),
+            gates[1, :active].reshape(-1),
+            gates[2, :active].reshape(-1),
+            gates[3, :active].reshape(-1),
+            cells[:active].reshape(-1),
+            outputs[first:after].reshape(-1),
+        )
+        if states.shape[1]:
+            for gate in range(4):
+                own = gates[gate, :active].reshape(-1)
+                _keep(own, gate == 2, states[gate, first:after].reshape(-1))
+            states[4, first:after] = cells[:active]
+        before, going = first, active
 
 
 def differentiate_lstm(
@@ -156,22 +182,22 @@ def differentiate_lstm(
     of_recurrent : ndarray of float32, shape (U, 4 * U)
         The gradient of the recurrent weights.
     """
-    activations = states.reshape(len(states), 5, -1)
-    cells, of_hidden = activations[:, 4], of_outputs.copy()
-    of_gates, of_cells = np.empty_like(activations[:, :4]), np.zeros_like(of_hidden)
+    number, units = of_outputs.shape
+    of_hidden, of_cells = of_outputs.copy(), np.zeros_like(of_outputs)
+    of_gates = np.empty((number, 4, units), np.float32)
     of_recurrent = np.zeros_like(recurrent)
     for here, before in reversed(list(_places(steps, reverse=reverse))):
-        into, kept, candidate, out, cell = activations[here].swapaxes(0, 1)
+        into, kept, candidate, out, cell = states[:, here]
         own, going = of_gates[here], before.stop - before.start
         squashed, of_output, of_cell = np.tanh(cell), of_hidden[here], of_cells[here]
         of_cell += of_output * out * (1 - squashed * squashed)
         own[:, 0] = of_cell * candidate * into * (1 - into)
         own[going:, 1] = 0
-        own[:going, 1] = (of_cell * kept * (1 - kept))[:going] * cells[before]
+        own[:going, 1] = (of_cell * kept * (1 - kept))[:going] * states[4, before]
         own[:, 2] = of_cell * into * (1 - candidate * candidate)
         own[:, 3] = of_output * squashed * out * (1 - out)
         of_cells[before] = (of_cell * kept)[:going]
-        joined = own[:going].reshape(going, 4 * len(recurrent))
+        joined = own[:going].reshape(going, 4 * units)
         of_hidden[before] += joined @ recurrent.T
         of_recurrent += outputs[before].T @ joined
     return of_gates, of_recurrent

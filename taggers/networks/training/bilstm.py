@@ -133,16 +133,16 @@ def _run(gates: Floats, recurrent: Floats, lengths: Codes) -> tuple[Floats, Floa
     """Return the states and outputs of packed tokens, and the outputs of all positions."""
     tokens, steps = _packed(lengths, gates.shape[1])
     units, number = recurrent.shape[1], len(tokens)
-    states = np.empty((2, number, 5 * units), np.float32)
-    outputs = np.empty((number, 2 * units), np.float32)
+    states = np.empty((2, 5, number, units), np.float32)
+    outputs = np.empty((2, number, units), np.float32)
     table = kernel_array(gates.reshape(-1, 8 * units))
     tables = table, np.zeros((1, 8 * units), np.float32)
     rows = tokens.astype(np.int32), np.zeros(number, np.int32)
     for direction, own in enumerate(recurrent):
-        weights, kept = kernel_array(own), states[direction]
-        run_lstm(tables, rows, weights, steps, bool(direction), outputs, kept)
+        into = outputs[direction], states[direction]
+        run_lstm(tables, rows, kernel_array(own), steps, bool(direction), *into)
     positions = np.zeros((len(table), 2 * units), np.float32)
-    positions[tokens] = outputs
+    positions[tokens] = np.hstack(outputs)  # type: ignore[call-overload]
     return states, outputs, positions.reshape(*gates.shape[:2], -1)
 
 
@@ -161,7 +161,7 @@ def _differentiate(
             states[direction],
             weights,
             steps,
-            outputs.reshape(-1, 2, units)[:, direction],
+            outputs[direction],
             of_outputs[:, direction],
             reverse=bool(direction),
         )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from taggers.crf import lattice
 from taggers.networks.forward import _convolved, _positions
-from taggers.networks.lstm import run_lstm, tanh_in_place
+from taggers.networks.lstm import run_lstm, tanh_fraction
 from taggers.threads import one_thread
 
 
@@ -30,8 +30,7 @@ def plain_lstm(inputs, recurrent, reverse):
 
 def test_the_hyperbolic_tangent_is_that_of_single_precision() -> None:
     x = np.concatenate([np.linspace(-12, 12, 20_001), [-1e30, 1e30, 0.0]]).astype(np.float32)
-    tangents = x.copy()
-    tanh_in_place(tangents)
+    tangents = np.array([number / by for number, by in map(tanh_fraction, x)])
     np.testing.assert_allclose(tangents, np.tanh(x.astype(np.float64)), rtol=5e-7, atol=5e-7)
     assert tangents[-1] == 0
 
@@ -52,19 +51,17 @@ def test_packed_documents_have_the_outputs_of_each_alone(lengths, units, reverse
     side = slice(4 * units, None) if reverse else slice(4 * units)
     for packing in lattice.pack(offsets, 1000):
         tokens, steps = _positions(packing), packing.steps
-        outputs = np.full((packing.tokens, 2 * units), 7, np.float32)
-        states = np.zeros((0, 5 * units), np.float32)
+        outputs = np.full((packing.tokens, units), 7, np.float32)
+        states = np.zeros((5, 0, units), np.float32)
         rows = words[tokens], contexts[tokens]
         with one_thread():
             run_lstm(tables, rows, recurrent, steps, reverse, outputs, states)
-        own, other = np.hsplit(outputs, 2)[:: -1 if reverse else 1]
-        assert (other == 7).all()
         for row, document in enumerate(packing.documents):
             own_tokens = slice(*offsets[document : document + 2])
             gates = tables[0][words[own_tokens], side] + tables[1][contexts[own_tokens], side]
             expected = plain_lstm(gates.astype(np.float64), recurrent.astype(np.float64), reverse)
             places = steps[: len(expected)] + row
-            np.testing.assert_allclose(own[places], expected, atol=5e-6)
+            np.testing.assert_allclose(outputs[places], expected, atol=5e-6)
 
 
 @given(
