@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from corpus.errors import Problems
@@ -49,6 +50,7 @@ _TEXT = msgspec.json.Decoder(str)
 _NUMBER = msgspec.json.Decoder(float)
 _VALUE = msgspec.json.Decoder()
 _encode = msgspec.json.Encoder(enc_hook=str).encode
+_NULL = msgspec.Raw("null")
 
 #: The metadata of a column that holds JSON.
 _IS_JSON = {b"content": b"json"}
@@ -154,7 +156,6 @@ class _Reader:
 
     def __init__(self, columns: Columns, schema: pa.Schema, problems: Problems) -> None:
         self._columns, self._problems = columns, problems
-        self._parts = frozenset(astuple(columns))
         self._confidences = [name for name in CONFIDENCE_TYPES if name in schema.names]
         self._is_carried = OTHERS in schema.names
         self._others = others_of(schema)
@@ -165,31 +166,33 @@ class _Reader:
         file, line = named_line
         columns, fields = self._columns, _fields_of(line)
         if columns.id in fields or not columns.is_default("id"):
-            name = _name(fields, columns.id)
+            name = _name(columns.id, fields.pop(columns.id, _NULL))
         else:
             name = f"{file}:{where.rpartition(':')[2]}"
-        text = _string(fields, columns.text)
-        group = _name(fields, columns.group) if _is_given(fields, columns.group) else None
-        items = items_of(fields.get(columns.label, "null"), text, where, self._problems)
+        text = _string(columns.text, fields.pop(columns.text, _NULL))
+        given = fields.pop(columns.group, _NULL)
+        group = None if given == _NULL else _name(columns.group, given)
+        items = items_of(fields.pop(columns.label, _NULL), text, where, self._problems)
         if items is None:
             raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
-        rest = {key: value for key, value in fields.items() if key not in self._parts}
-        return Row(where, len(line), name, text, group, items, self._more(rest))
+        return Row(where, len(line), name, text, group, items, self._more(fields))
 
     def _more(self, rest: dict[str, msgspec.Raw]) -> Mapping[str, Any]:
         if not self._is_carried:
             self._problems.unused.update(rest)
             return {}
         more: dict[str, Any] = {
-            name: confidence_of(name, rest.pop(name, None), self._problems)
+            name: confidence_of(name, rest.pop(name), self._problems)
             for name in self._confidences
+            if name in rest
         }
         if self._as_records:
             more[OTHERS] = _encode(rest)
         else:
-            values = ((field, rest.get(field.name)) for field in self._others)
             more[OTHERS] = {
-                field.name: _value(field, value) for field, value in values if value is not None
+                field.name: _value(field, rest[field.name])
+                for field in self._others
+                if field.name in rest
             }
         return more
 
@@ -244,13 +247,9 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _is_given(fields: Mapping[str, msgspec.Raw], key: str) -> bool:
-    return key in fields and bytes(fields[key]) != b"null"
-
-
-def _string(fields: Mapping[str, msgspec.Raw], key: str) -> str:
+def _string(key: str, value: msgspec.Raw) -> str:
     try:
-        return _TEXT.decode(fields.get(key, "null"))
+        return _TEXT.decode(value)
     except msgspec.ValidationError:
         fault = Unreadable(NO_KEY, f"{key!r} must be a string")
     except msgspec.DecodeError:
@@ -258,13 +257,13 @@ def _string(fields: Mapping[str, msgspec.Raw], key: str) -> str:
     raise fault
 
 
-def _name(fields: Mapping[str, msgspec.Raw], key: str) -> str:
-    content = bytes(fields.get(key, msgspec.Raw(b"null")))
-    if content.startswith(b'"'):
-        return _string(fields, key)
-    value = _parsed(f'{{"": {content.decode()}}}')[""]
-    if type(value) is int or (type(value) is float and math.isfinite(value)):
-        return str(int(value) if value == int(value) else value)
+def _name(key: str, value: msgspec.Raw) -> str:
+    content = bytes(value).decode()
+    if content.startswith('"'):
+        return _string(key, value)
+    number = _parsed(f'{{"": {content}}}')[""]
+    if type(number) is int or (type(number) is float and math.isfinite(number)):
+        return str(int(number) if number == int(number) else number)
     raise Unreadable(NO_KEY, f"{key!r} must be a string or a number")
 
 
@@ -284,15 +283,12 @@ def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: Write
         if field.metadata == _IS_JSON:
             lists[name] = [value and msgspec.Raw(value) for value in lists[name]]
     names = in_order(batch.schema, columns)
-    optional = {columns.group, *CONFIDENCE_TYPES}
     records = [
-        {
-            name: value
-            for name, value in zip(names, row, strict=True)
-            if value is not None or name not in optional
-        }
-        for row in zip(*(lists[name] for name in names), strict=True)
+        dict(zip(names, row, strict=True)) for row in zip(*map(lists.get, names), strict=True)
     ]
+    for name in {columns.group, *CONFIDENCE_TYPES} & lists.keys():
+        for row in np.flatnonzero(values[name].is_null()).tolist():
+            del records[row][name]
     lines = map(_encode, records)
     if has_records(batch.schema):
         others = batch.column(OTHERS).to_pylist()
