@@ -12,6 +12,10 @@ from typing import Any
 from corpus.errors import InputError
 
 
+#: What lies beside the configuration of a run.
+_OF_RUN = ("data.parquet", "environment.json", "iterations", "metrics.parquet")
+
+
 class ConfigurationError(InputError):
     """A setting that does not exist, or cannot have its value."""
 
@@ -40,7 +44,8 @@ class Source:
 
     def trusted(self, section: str, kind: str) -> Collection[str]:
         """Return the kinds whose code may be imported for a section: its own one, if the user's."""
-        of_run = (self.folder / "data.parquet").is_file()  # which may come from somebody else
+        # A run may come from somebody else, who has left something out.
+        of_run = any((self.folder / name).exists() for name in _OF_RUN)
         is_own = not of_run or (section, "kind") in self.overrides
         return (kind,) if is_own else self.trust
 

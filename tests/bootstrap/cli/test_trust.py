@@ -88,6 +88,16 @@ def test_no_command_imports_the_class_that_a_run_names(
     assert (hostile / "hostile.imported").exists()
 
 
+@pytest.mark.parametrize("line", [line for line in NEEDING if "config.toml" in line])
+def test_a_run_is_one_without_its_list_of_files(
+    line: str, hostile: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    (hostile / "data.parquet").unlink()
+    done = command(*line.format(run=hostile, new=tmp_path / "new").split())
+    assert done.code == 2 and f"add --trust {KIND} " in done.err
+    assert not (hostile / "hostile.imported").exists()
+
+
 def test_no_function_imports_the_class_that_a_run_names(hostile: Path, tmp_path: Path) -> None:
     bootstrap.open_run(hostile).outcome()
     calls: list[Callable[..., object]] = [
