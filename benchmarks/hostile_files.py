@@ -11,6 +11,7 @@ written, and Parquet notes mostly in their footer.
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import struct
 import tempfile
@@ -32,9 +33,11 @@ from hostile_models import (
     change_array,
     change_description,
     change_file,
+    described,
     flip_bits,
     options_of,
     sign,
+    some_file,
 )
 
 from corpus.batch import Batch, make_batch
@@ -42,6 +45,7 @@ from corpus.counts import WordCounts, count_words
 from corpus.errors import Problems
 from corpus.formats import read, write
 from corpus.formats.batches import batches_of
+from corpus.storage.manifest import digest_of_file
 from corpus.storage.tables import table_bytes
 from corpus.synthetic import synthetic_notes
 from gazetteers.frequencies import Frequencies
@@ -54,6 +58,7 @@ from taggers.embeddings.pretrained import load_pretrained
 WORDS = [f"palabra{number}" for number in range(500)] + ["Núria", "de", "María"]
 KNOWN = ["Núria", "de", "palabra7", "unbekannt", "DE"]
 DIMENSION = 8
+EMBEDDING = "embedding.json"
 
 
 @cache
@@ -168,15 +173,70 @@ def use_notes(folder: Path) -> int:
 
 
 def changed_files(
-    good: Path, folder: Path, rng: Random, *, extra: Callable[[Path, Random], str]
+    good: Path,
+    folder: Path,
+    rng: Random,
+    *,
+    extra: Callable[[Path, Random], str],
+    moved: bool,
 ) -> str:
-    """Copy a folder, change it, and return what was changed."""
+    """Copy a folder, change it (its places, too, if `moved`), and return what was changed."""
     shutil.copytree(good, folder)
     changes = (flip_bits, change_file, extra, extra, extra)
     number = int(rng.integers(1, 3))
     done = [changes[int(rng.integers(len(changes)))](folder, rng) for _ in range(number)]
     sign(folder)
+    if moved and rng.random() < 0.2:
+        name = list(PLACES)[int(rng.integers(len(PLACES)))]
+        path = some_file(folder, rng)
+        if path.is_file() and not path.is_symlink():
+            PLACES[name](path)
+            done.append(f"{name} for {path.name}")
     return ", ".join(done)
+
+
+def replaced(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    """Return what puts something else in the place of a file."""
+
+    def replace(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return replace
+
+
+def named(name: str) -> Callable[[Path], None]:
+    """Return what names a file in the description of an embedding, with its digest."""
+
+    def change(path: Path) -> None:
+        target = path.parent / name
+        digest = digest_of_file(target) if target.is_file() else "0" * 128
+        if not (path.parent / EMBEDDING).is_symlink():  # to an endless file
+            described(path.parent, lambda whole: whole["files"].update({name: digest}), EMBEDDING)
+
+    return change
+
+
+def linked(path: Path) -> None:
+    """Add a link to a folder of the system, and name a file in it."""
+    (path.parent / "sub").symlink_to("/etc")
+    named("sub/passwd")(path)
+
+
+#: What leads out of the folder, or is larger or deeper than it may be, by name.
+PLACES: dict[str, Callable[[Path], object]] = {
+    "terabyte": lambda path: os.truncate(path, 2**40),
+    "gigabytes": lambda path: os.truncate(path, 2**34 + 1),
+    "pipe": replaced(os.mkfifo),
+    "folder": replaced(Path.mkdir),
+    "loop": replaced(lambda path: path.symlink_to(path.name)),
+    "memory": replaced(lambda path: path.symlink_to("/proc/self/mem")),
+    "levels": lambda path: (path.parent / "/".join("d" * 500)).mkdir(parents=True),
+    "entries": lambda path: [(path.parent / f"x{number}").touch() for number in range(10_001)],
+    "absolute": named("/etc/passwd"),
+    "above": named("../" * 30 + "etc/passwd"),
+    "link": linked,
+}
 
 
 def change_embedding(folder: Path, rng: Random) -> str:
@@ -329,7 +389,8 @@ def main() -> None:
             begin = time.monotonic()
             make, use, extra = FILES[name]
             make(Path(parent) / name)
-            change = partial(changed_files, extra=extra)
+            moved = use in (use_embedding, use_gazetteer, use_counts)  # others are the user's own
+            change = partial(changed_files, extra=extra, moved=moved)
             counts = attack(name, Path(parent) / name, use, options, change)
             total += counts
             print(f"{name}: {dict(counts)} in {time.monotonic() - begin:.0f} seconds", flush=True)

@@ -106,9 +106,11 @@ def changed(good: Path, folder: Path, rng: Random) -> str:
     return ", ".join(names)
 
 
-def described(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the description of a model, and its digest."""
-    path = folder / "model.json"
+def described(
+    folder: Path, change: Callable[[dict[str, Any]], object], name: str = "model.json"
+) -> None:
+    """Change the description of a model or an embedding, and its digest."""
+    path = folder / name
     with contextlib.suppress(*UNSIGNABLE):
         description = json.loads(path.read_bytes())
         change(description)
