@@ -29,6 +29,7 @@ from bootstrap.reports.figures import (
     score_axis,
 )
 from bootstrap.reports.tables import Cell, Column, Estimate, Kind, Table, columns
+from corpus.errors import quoted
 
 #: The measures of an iteration: their titles, and how they are computed.
 MEASURES: dict[str, Callable[[Point], float]] = {
@@ -380,7 +381,7 @@ def _classes(results: Sequence[RunResult], rows: Sequence[Row], scored: str) -> 
         "classes",
         "F1 of each class",
         f"The mean of the runs of a name. Classes by the F1 of {rows[0].variant}.",
-        Axis("class", names=tuple(names)),
+        Axis("class", names=tuple(map(quoted, names))),
         Axis(f"F1 on the {scored}", low=0.0, high=1.0),
         one_panel(
             *(
@@ -408,7 +409,7 @@ def _classes(results: Sequence[RunResult], rows: Sequence[Row], scored: str) -> 
         "classes",
         "F1 of each class",
         (*titles, *columns("score", *(row.variant for row in rows))),
-        tuple((name, gold[name], *of_class) for name, of_class in scores.items()),
+        tuple((quoted(name), gold[name], *of_class) for name, of_class in scores.items()),
         frozenset(marked),
         "★ marks the highest of each class.",
     )

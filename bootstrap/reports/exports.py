@@ -18,7 +18,7 @@ from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.errors import kinds_of
 from bootstrap.reports.run_report import environment_of, settings_of
-from corpus.errors import InputError
+from corpus.errors import InputError, quoted
 from corpus.storage.atomic import create_folder, open_new, write_atomically
 
 #: The database in the folder of a store, and the experiment in it.
@@ -44,8 +44,9 @@ def scalars_of(record: RunRecord) -> Iterator[Scalar]:
     """Yield the numbers of the iterations of a run, in order."""
     for row in record.rows:
         numbers: dict[str, float | None] = {}
-        for name, scores in record.estimates[row.iteration].items():
-            group, end = ("validation", "") if name == ALL else ("class", f" {name}")
+        for number, (name, scores) in enumerate(record.estimates[row.iteration].items()):
+            shown = quoted(name, f"number {number}")
+            group, end = ("validation", "") if name == ALL else ("class", f" {shown}")
             for measure in ("f1", "precision", "recall"):
                 numbers[f"{group}/{measure}{end}"] = getattr(scores, measure).value
         numbers |= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from bootstrap.reports.run_report import environment_of, settings_of
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.formats import write
+from tests.bootstrap.experiments.conftest import QUICK
 
 pytestmark = pytest.mark.processes
 
@@ -195,3 +197,39 @@ def test_what_is_unforeseen_says_nothing_of_it(secret, tmp_path, command) -> Non
         done = command(*arguments)
         assert done.code == 2
         assert SECRET not in done.all
+
+
+@pytest.mark.slow
+def test_a_class_that_may_be_text_is_on_no_page(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    for path in project.glob("*.jsonl"):
+        renamed = path.read_text().replace('"PERSON"', f'"Sr {SECRET}"')
+        (tmp_path / path.name).write_text(renamed.replace('"LOCATION"', f'"Dr {SECRET}"'))
+    shutil.copy(project / "config.toml", tmp_path)
+    (tmp_path / "experiment.toml").write_text(QUICK)
+    gold, runs, new = tmp_path / "gold.jsonl", (tmp_path / "a", tmp_path / "b"), tmp_path / "new"
+    said = ""
+    for words in (
+        *(
+            ("run", tmp_path / "config.toml", "--out", run, "--set", "loop.iterations=0")
+            for run in runs
+        ),
+        ("experiment", tmp_path / "experiment.toml", "--out", new / "experiment"),
+        ("show", runs[0]),
+        ("show", new / "experiment"),
+        ("report", *runs, "-o", new / "page.html", "--csv", new / "tables"),
+        ("plot", *runs, "-o", new / "f1.svg"),
+        ("evaluate", gold, gold),
+    ):
+        done = command(*words)
+        assert done.code == 0, done
+        said += done.all
+    assert SECRET not in said
+    written = [path for path in tmp_path.rglob("*") if path.suffix in (".html", ".csv", ".svg")]
+    assert len(written) > 6
+    for path in written:
+        assert SECRET not in path.read_text(), path
+    names = {scalar.name for scalar in scalars_of(RunRecord.load(Run(runs[0]), "a"))}
+    assert {"class/f1 number 1", "class/f1 number 2"} <= names
+    assert SECRET not in str(names)
