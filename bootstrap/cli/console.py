@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrap.cli.logs import log_lines, progress_enabled
-from corpus.errors import LONGEST_MESSAGE, InputError, Problems, escaped, one_line
-from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
+from corpus.errors import LONGEST_MESSAGE, Problems, escaped, one_line
+from corpus.storage.atomic import creation_errors_of, write_atomically
 from corpus.tokens.normalisation import UnusualCharacters
 
 # Names may contain markup, which is printed literally.
@@ -88,19 +88,14 @@ def write_file(path: Path, data: bytes) -> None:
     An existing file is replaced atomically, and is unchanged after a failure. A path that is not a
     regular file, such as a pipe, is written to directly.
     """
-    try:
+    with creation_errors_of(path, "written"):
         # Such as /dev/stdout or /dev/null, which would be replaced if root runs the command.
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
         target = Path(os.path.realpath(path))  # a link stays a link
-        with write_errors_of(path):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, data)
-    except WriteError:
-        raise
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, data)
 
 
 def report_compiling() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from corpus.errors import InputError
 
-
 #: What lies beside the configuration of a run.
 _OF_RUN = ("data.parquet", "environment.json", "iterations", "metrics.parquet")
 

@@ -35,7 +35,6 @@ _CANNOT_LOCK = (OSError, NotImplementedError)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 #: Errors of writing that the user can correct. Windows has no quotas.
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG, errno.EROFS)
-
 #: Folders with more files are flushed with the whole system instead of file by file.
 _FLUSHED_SINGLY = 200
 
@@ -112,18 +111,19 @@ def create_folder(folder: Path) -> None:
     WriteError
         If the file system is full or read-only.
     """
-    with _creation_errors_of(folder, "created"):
+    with creation_errors_of(folder, "created"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 @contextmanager
-def _creation_errors_of(target: Path, what: str) -> Iterator[None]:
+def creation_errors_of(target: Path, what: str) -> Iterator[None]:
+    """Raise an `InputError`: the target cannot be `what`; a full file system is a `WriteError`."""
     try:
         with write_errors_of(target):
             yield
-    except WriteError:
-        raise
     except OSError as error:
+        if isinstance(error, WriteError) and error.errno != errno.EROFS:
+            raise
         raise InputError(f"{target} cannot be {what}: {error.strerror}") from error
 
 
@@ -269,12 +269,17 @@ def folder_lock(folder: Path) -> Iterator[None]:
     ------
     BlockingIOError
         If another process has locked it.
+    InputError
+        If it cannot be locked.
     """
     from filelock import Timeout  # noqa: PLC0415 - slow to import
 
     try:
-        lock = _lock_of(folder)
-    except Timeout:
+        with creation_errors_of(folder, "locked"):
+            lock = _lock_of(folder)
+    except InputError as error:
+        if not isinstance(error.__cause__, Timeout):
+            raise
         message = "another process has locked it"
         raise BlockingIOError(errno.EWOULDBLOCK, message, str(folder)) from None
     try:
@@ -313,7 +318,7 @@ def _staged_new(target: Path) -> Iterator[Path]:
     """Yield as `_staged` for a target that must not exist."""
     refuse_existing(target)
     with ExitStack() as stack:
-        with _creation_errors_of(target, "made"):
+        with creation_errors_of(target, "made"):
             target.parent.mkdir(parents=True, exist_ok=True)
             partial = stack.enter_context(_staged(target))
         yield partial

@@ -6,13 +6,17 @@ ends as one that nobody disturbed. Those that make a run folder: see `test_killi
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.bootstrap.interruptions.crash_everywhere import contents
 from tests.bootstrap.interruptions.killing import attempts
+from tests.bootstrap.refusals import AS_READER
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="it looks for open files in /proc"
@@ -140,3 +144,69 @@ def test_where_nothing_can_be_written_one_line_says_so(command, prepared, run_he
     assert (done.code, done.err.count("\n")) == (2, 1), done
     assert str(blocked) in done.err
     assert contents(prepared) == before
+
+
+#: Further commands that write.
+MORE = (
+    "embed train {}/notes.jsonl --output {}/new",
+    "run {project}/config.toml --out {}/new",
+    "run {project}/config.toml --out {}/run --resume",
+    "run {project}/config.toml --out {}/empty",
+    "active {project}/config.toml --set active.gold={}/notes.jsonl --set active.budget=80 "
+    "--set active.round=10 --out {}/empty",
+    "crossvalidate {project}/config.toml --set data.seed={}/notes.jsonl --out {}/new",
+    "experiment {}/experiment.toml --out {}/empty",
+    "demo --out {}/new",
+    "check {project}/config.toml --problems {}/problems.jsonl",
+    "evaluate {}/notes.jsonl {}/notes.jsonl --json {}/scores.json",
+    "check {project}/config.toml --log {}/log.jsonl",
+)
+
+_CARRY_OUT = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from bootstrap.cli.main import main
+done = []
+for words in json.load(sys.stdin):
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+        done.append([main(words), said.getvalue()])
+print(json.dumps(done))
+"""
+_MOUNT = ["unshare", "-rm", "sh", "-c"]
+_MOUNT += ['mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"']
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["permissions", "mount"])
+def test_in_a_folder_that_is_read_only_one_line_says_so(
+    how: str, prepared: Path, project: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(prepared, tmp_path / "prepared", symlinks=True))
+    (folder / "empty").mkdir()
+    experiment = '[data]\nseed = "notes.jsonl"\n[experiment]\nfolds = 3\n[variants.alone]\n'
+    (folder / "experiment.toml").write_text(f'{experiment}method = "supervised"\n')
+    prefix = AS_READER if how == "permissions" else [*_MOUNT, str(folder)]
+    if prefix and subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode:
+        pytest.skip(f"no {prefix[0]} here")
+    before = contents(folder)
+    lines = [*COMMANDS.values(), *MORE]
+    filled = [line.replace("{prepared}", "{}").replace("{project}", str(project)) for line in lines]
+    commands = [line.replace("{}", str(folder)).split() for line in filled]
+    for path in (folder, *filter(Path.is_dir, folder.rglob("*"))):
+        path.chmod(0o555)
+    done = subprocess.run(
+        [*prefix, sys.executable, "-c", _CARRY_OUT],
+        input=json.dumps(commands),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    for path in (folder, *filter(Path.is_dir, folder.rglob("*"))):
+        path.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    for line, (code, said) in zip(lines, json.loads(done.stdout), strict=True):
+        errors = [line for line in said.splitlines() if line.startswith("bootstrap: ")]
+        assert (code, len(errors)) == (2, 1), (line, said)
+        assert str(folder) in errors[0] and " cannot be " in errors[0], (line, said)
+        assert "Traceback" not in said
+    assert contents(folder) == before
