@@ -200,21 +200,16 @@ def test_what_is_unforeseen_says_nothing_of_it(secret, tmp_path, command) -> Non
 
 
 @pytest.mark.slow
-def test_a_class_that_may_be_text_is_on_no_page(
-    project: Path, tmp_path: Path, command: Command
-) -> None:
+def test_a_class_that_may_be_text_is_on_no_page(project, tmp_path, command) -> None:
     for path in project.glob("*.jsonl"):
         renamed = path.read_text().replace('"PERSON"', f'"Sr {SECRET}"')
         (tmp_path / path.name).write_text(renamed.replace('"LOCATION"', f'"Dr {SECRET}"'))
     shutil.copy(project / "config.toml", tmp_path)
     (tmp_path / "experiment.toml").write_text(QUICK)
     gold, runs, new = tmp_path / "gold.jsonl", (tmp_path / "a", tmp_path / "b"), tmp_path / "new"
-    said = ""
+    at_once, said = ("--set", "loop.iterations=0"), ""
     for words in (
-        *(
-            ("run", tmp_path / "config.toml", "--out", run, "--set", "loop.iterations=0")
-            for run in runs
-        ),
+        *(("run", tmp_path / "config.toml", "--out", run, *at_once) for run in runs),
         ("experiment", tmp_path / "experiment.toml", "--out", new / "experiment"),
         ("show", runs[0]),
         ("show", new / "experiment"),

@@ -86,13 +86,8 @@ def test_a_lack_of_processes_is_named_in_a_line(command, project, tmp_path) -> N
     """Which joblib waits for, or prints tracebacks about."""
     tmp_path.chmod(0o777)
     words = [*command.format(project).split(), str(tmp_path / "new"), "--jobs", "2"]
-    done = subprocess.run(
-        [*AS_READER, "prlimit", "--nproc=8", sys.executable, "-m", "bootstrap", *words],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    program = [*AS_READER, "prlimit", "--nproc=8", sys.executable, "-m", "bootstrap", *words]
+    done = subprocess.run(program, check=False, capture_output=True, text=True, timeout=100)
     assert done.returncode == 2, done
     assert "Traceback" not in done.stderr
     assert "of 12 processes and threads can be started: use fewer" in done.stderr.splitlines()[-1]
