@@ -271,12 +271,9 @@ def _set_up_worker(parent: int, folder: str, module_paths: Sequence[str]) -> Non
     for number in _OF_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o077)  # files are as private as the notes
-    try:
-        os.chdir(folder)
-        sys.path += [path for path in module_paths if path not in sys.path]
-        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
-    except (OSError, RuntimeError):
-        os._exit(1)  # joblib would print a traceback
+    os.chdir(folder)
+    sys.path += [path for path in module_paths if path not in sys.path]
+    threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
 def _exit_with(parent: int) -> None:

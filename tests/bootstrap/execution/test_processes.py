@@ -140,16 +140,6 @@ def test_a_process_that_is_killed_is_an_error(work: Any) -> None:
         list(in_processes(work.be_killed, [()], jobs=1))
 
 
-def test_a_worker_that_cannot_be_set_up_prints_no_traceback(
-    work: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Such as for a working directory that is gone."""
-    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "gone")
-    with pytest.raises(KilledError, match="a worker process was killed"):
-        list(in_processes(work.count, [(1,)], jobs=1))
-    assert capfd.readouterr().err == ""
-
-
 @pytest.mark.parametrize("name", ["wait", "start_another"])
 def test_a_process_that_nobody_listens_to_any_more_ends(work: Any, name: str) -> None:
     with closing(in_processes(getattr(work, name), [()], jobs=1)) as messages:  # type: ignore[type-var]
