@@ -58,6 +58,8 @@ class _Summary:
 
     def lines(self) -> Iterator[str]:
         """Yield the number of tokens, and the distribution of the confidences."""
+        if not self.notes:
+            return
         yield f"{self.tokens:,} tokens; confidence of the notes:"
         for low, high, count in zip(_BORDERS, _BORDERS[1:], self.confidences, strict=False):
             yield f"  {low:4.2f} to {high:4.2f}  {count / max(self.notes, 1):6.1%}  {count:,}"
