@@ -300,25 +300,19 @@ class UnlabeledNotes:
         unread, skipped = (start, 0) if whole else (0, start)
         # Labels of the unlabeled notes, if any, are hidden from the loop.
         sources = read_source_batches(self._options, "unlabeled", {}, problems, unread)
-        for notes in self._kept(sources, problems):
-            units = split_batch(notes, self._options.unit, problems).batch
-            yield units.slice(min(skipped, len(units)))
-            skipped = max(skipped - len(units), 0)
-
-    def _kept(
-        self, sources: Iterable[pa.RecordBatch], problems: Problems
-    ) -> Iterator[pa.RecordBatch]:
-        """Skip the texts of validation and test, so that no tagger is trained on them."""
         for notes in sources:
-            held_out: list[int] = []
-            if len(self._held_out):
-                texts = normalised_texts(notes.column("text"))
-                held_out = np.flatnonzero(pc.is_in(texts, self._held_out)).tolist()
-            for before, after in pairwise([-1, *held_out, len(notes)]):
-                yield notes.slice(before + 1, after - before - 1)
-                # Nothing is counted before it is reached, as if notes were read one by one.
-                if after < len(notes):
+            texts = normalised_texts(notes.column("text"))
+            is_held_out = np.asarray(pc.is_in(texts, self._held_out))
+            kept = notes.filter(pa.array(~is_held_out)) if is_held_out.any() else notes
+            units = split_batch(kept, self._options.unit, problems)
+            rows = np.flatnonzero(~is_held_out)[units.owners]
+            cuts = np.searchsorted(rows, np.flatnonzero(is_held_out)).tolist()
+            for number, (first, last) in enumerate(pairwise([0, *cuts, len(rows)])):
+                if number:  # nothing is counted before it is reached, as if read one by one
                     problems.count(HELD_OUT)
+                begin = min(first + skipped, last)
+                skipped -= begin - first
+                yield units.batch.slice(begin, last - begin)
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
