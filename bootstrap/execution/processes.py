@@ -37,7 +37,7 @@ _POLL = 0.02
 #: Seconds after which a process without work ends.
 _IDLE = 60
 #: The processes and threads that joblib starts beside the workers, and those of each worker.
-_BESIDE, _OF_WORKER = 6, 3
+_BESIDE, _OF_WORKER = 6, 4
 #: The line that a task writes when it fails.
 _FAILED = b"failed\n"
 #: The signals that a terminal sends to all processes of a program; Windows lacks the second.

@@ -90,7 +90,7 @@ def test_a_lack_of_processes_is_named_in_a_line(command, project, tmp_path) -> N
     done = subprocess.run(program, check=False, capture_output=True, text=True, timeout=100)
     assert done.returncode == 2, done
     assert "Traceback" not in done.stderr
-    assert "of 12 processes and threads can be started: use fewer" in done.stderr.splitlines()[-1]
+    assert "of 14 processes and threads can be started: use fewer" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EIO])
