@@ -53,13 +53,24 @@ def rows_of(notes: Sequence[Document], number: int) -> list[pa.RecordBatch]:
     return batches
 
 
+#: Runs a command, and prints the largest part of the memory that its process has used, in KiB.
+_MEASURED = """
+import re, sys
+from pathlib import Path
+from bootstrap.cli.main import main
+main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s+([0-9]+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
 def run(command: Sequence[str]) -> tuple[float, float, float]:
     """Run a command; return its seconds of processor time, those that passed, and its peak MiB."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-m", *command], check=True, stdout=subprocess.DEVNULL)
+    arguments = [sys.executable, "-c", _MEASURED, *command]
+    done = subprocess.run(arguments, check=True, capture_output=True, text=True)
     passed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return used, passed, after.ru_maxrss / 1024
+    return used, passed, int(done.stdout.split()[-1]) / 1024
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -90,7 +101,7 @@ def rates(folder: Path, notes: int, labels: int) -> Iterator[tuple[str, float, f
     for suffix in ("parquet", "jsonl", "csv"):
         file, out = folder / f"{labels}.{suffix}", folder / f"out.{suffix}"
         write_batches(rows_of(comparison.notes, notes), file)
-        used, _, memory = run(["bootstrap", "tag", *map(str, (model, file, out)), "--jobs", "1"])
+        used, _, memory = run(["tag", *map(str, (model, file, out)), "--jobs", "1"])
         yield f"{suffix} to {suffix}", batch.n_tokens / len(batch) * notes / used, memory
         out.unlink()
     crfsuite = seconds(lambda: comparison.tag_by_crfsuite(few))
@@ -130,7 +141,7 @@ def jobs(folder: Path, notes: int) -> None:
     write_batches(rows_of(comparison.notes, notes), folder / "n.parquet")
     for number in (1, 2):
         out = folder / f"{number}.parquet"
-        command = ["bootstrap", "tag", str(folder / "model"), str(folder / "n.parquet"), str(out)]
+        command = ["tag", str(folder / "model"), str(folder / "n.parquet"), str(out)]
         used, passed, memory = run([*command, "--jobs", str(number)])
         print(f"{number} processes: {passed:.1f} s, processor time {used:.1f} s, {memory:.0f} MiB")
     contents = [(folder / f"{number}.parquet").read_bytes() for number in (1, 2)]

@@ -209,9 +209,8 @@ def _fields_of(line: str) -> dict[str, msgspec.Raw]:
     checked_line(line)
     try:
         fields = _FIELDS.decode(line)
-        if all(
-            line.count(f'"{key}"') == 1 for key in fields
-        ):  # otherwise, a key may be there twice
+        # Otherwise, a key may be there twice.
+        if line.count('":') == len(fields) or all(line.count(f'"{key}"') == 1 for key in fields):
             return fields
     except msgspec.DecodeError:
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -101,6 +102,7 @@ def main(options: argparse.Namespace) -> None:
         labelled=False,
         carry=FORMATS[target.format].carry,
     )
+    gc.freeze()  # what is loaded stays, and need not be searched for garbage again and again
     with StageProgress("notes") as bar:
         parts = tagged_batches(notes, tagger, partial(_tagged_part, how, target))
         first = next(parts, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -68,25 +69,22 @@ def batches_of_rows(
         At the first problem of a kind that `problems` is to stop at, after the rows before it.
     """
     for part in parts_of(rows, lambda row: row.size):
-        names, texts, groups = (
-            pa.array(values, pa.large_string())
-            for values in zip(*((row.id, row.text, row.group) for row in part), strict=True)
+        places, _, *columns, items, more = zip(*part, strict=True)
+        names, texts, groups = (pa.array(column, pa.large_string()) for column in columns)
+        starts, ends, labels = (
+            zip(*chain.from_iterable(items), strict=True) if any(items) else ((),) * 3
         )
-        flat = [span for row in part for span in row.spans]
-        starts, ends, labels = zip(*flat, strict=True) if flat else ((), (), ())
         spans = FlatSpans(
-            offsets_of([len(row.spans) for row in part]),
+            offsets_of(list(map(len, items))),
             pa.array(starts, pa.int64()),
             pa.array(ends, pa.int64()),
             pa.array(labels, pa.string()),
         )
-        more = {
-            field.name: pa.array([row.more.get(field.name) for row in part], field.type)
+        others = {
+            field.name: pa.array([values.get(field.name) for values in more], field.type)
             for field in list(schema)[len(SCHEMA) :]
         }
-        sound = np.zeros(len(part), bool)
-        unchecked = Part(names, texts, groups, spans, sound, schema, more)
-        places = [row.where for row in part]
+        unchecked = Part(names, texts, groups, spans, np.zeros(len(part), bool), schema, others)
         yield from checked_batches(unchecked, places.__getitem__, problems)
 
 
