@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap import inference
+from bootstrap import tagging
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import UnitFile, find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
@@ -176,7 +176,7 @@ def test_units_are_put_together_at_the_offsets_of_the_source(unit, tagger, notes
 
 def test_documents_are_tagged_as_they_come(tagger, fresh, monkeypatch) -> None:
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
-    monkeypatch.setattr(inference, "_ROWS", 4)
+    monkeypatch.setattr(tagging, "_ROWS", 4)
     asked = []
 
     def stream() -> Any:
@@ -262,7 +262,7 @@ def test_confidence_of_spans_goes_with_them_through_units(unit, tagger, notes, m
     sources.insert(3, Document("empty", ""))
     whole = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
-    monkeypatch.setattr(inference, "_ROWS", 4)
+    monkeypatch.setattr(tagging, "_ROWS", 4)
     parts = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
     assert [item.document for item in parts] == [item.document for item in whole]
     for part, item in zip(parts, whole, strict=True):

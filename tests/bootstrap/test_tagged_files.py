@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from bootstrap import inference
+from bootstrap import tagging
 from bootstrap.inference import find_model
 from corpus.batch import make_batch
 from corpus.document import Document, Span
@@ -62,7 +62,7 @@ def long_notes(notes):
 def test_every_format_equals_the_specification(
     unit, jobs, finished: Path, long_notes, tmp_path: Path, command, monkeypatch
 ) -> None:
-    monkeypatch.setattr(inference, "_ROWS", 4)
+    monkeypatch.setattr(tagging, "_ROWS", 4)
     shutil.copytree(find_model(finished), tmp_path / "model")
     add_to_model(tmp_path / "model", {"unit.json": json.dumps({"unit": unit}).encode()})
     tagger = load_tagger(tmp_path / "model")

@@ -5,13 +5,8 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from bootstrap.cli.commands.convert import written_lines
 from bootstrap.cli.console import (
@@ -23,61 +18,20 @@ from bootstrap.cli.console import (
 from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
-from bootstrap.inference import TagOptions, find_model, read_unit_file, tag_batch, tagged_batches
+from bootstrap.inference import find_model, read_unit_file
+from bootstrap.tagging import TaggedPart, TagOptions, TagSummary, tag_part, tagged_batches
 from corpus.corpora import count_records
 from corpus.errors import InputError
-from corpus.formats import FORMATS, Encoded, Target, target_of
+from corpus.formats import FORMATS, Encoded, target_of
 from corpus.formats.batches import SCHEMA
-from corpus.formats.sources import CONFIDENCE
 from corpus.kernels.compiled import warm_up
-from corpus.tokens.normalisation import UnusualCharacters
-from taggers import Tagger
 from taggers.base import Detail
 from taggers.name_propagation import refuse_unknown
-
-#: The borders of the confidences that are counted.
-_BORDERS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
-
-
-@dataclass(slots=True)
-class _Summary:
-    """Counts of the notes that were tagged."""
-
-    notes: int = 0
-    tokens: int = 0
-    confidences: npt.NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros(len(_BORDERS) - 1, np.int64)
-    )
-    unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
-
-    def add(self, other: _Summary) -> None:
-        """Add the counts of other notes."""
-        self.notes += other.notes
-        self.tokens += other.tokens
-        self.confidences += other.confidences
-        self.unusual.update(other.unusual)
-
-    def lines(self) -> Iterator[str]:
-        """Yield the number of tokens, and the distribution of the confidences."""
-        if not self.notes:
-            return
-        yield f"{self.tokens:,} tokens; confidence of the notes:"
-        for low, high, count in zip(_BORDERS, _BORDERS[1:], self.confidences, strict=False):
-            yield f"  {low:4.2f} to {high:4.2f}  {count / max(self.notes, 1):6.1%}  {count:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Tagged notes as they are written, with their schema and counts."""
-
-    encoded: Encoded
-    schema: pa.Schema
-    summary: _Summary
 
 
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
-    problems, summary = problems_of(options), _Summary()
+    problems, summary = problems_of(options), TagSummary()
     folder, jobs = find_model(options.model), options.jobs or default_jobs()
     tagger = ParallelTagger.load(folder, trust=options.trust, jobs=jobs)
     of_run = read_unit_file(folder)
@@ -104,7 +58,7 @@ def main(options: argparse.Namespace) -> None:
     )
     gc.freeze()  # what is loaded stays, and need not be searched for garbage again and again
     with StageProgress("notes") as bar:
-        parts = tagged_batches(notes, tagger, partial(_tagged_part, how, target))
+        parts = tagged_batches(notes, tagger, partial(tag_part, how, target))
         first = next(parts, None)
         schema, parts = (first.schema, chain([first], parts)) if first else (SCHEMA, parts)
         written = target.write(_counted(parts, summary, bar, total), schema)
@@ -114,20 +68,8 @@ def main(options: argparse.Namespace) -> None:
     print_report(lines, options.target)
 
 
-def _tagged_part(
-    options: TagOptions, target: Target, tagger: Tagger, notes: pa.RecordBatch
-) -> _Part:
-    """Tag and encode notes, which may be done in another process."""
-    tagged, tokens = tag_batch(options, tagger, notes)
-    unusual = UnusualCharacters()
-    unusual.add(notes.column("text"))
-    confidences, _ = np.histogram(tagged.column(CONFIDENCE).to_numpy(), _BORDERS)
-    summary = _Summary(len(notes), tokens, confidences, unusual)
-    return _Part(target.encode(tagged), tagged.schema, summary)
-
-
 def _counted(
-    parts: Iterable[_Part], summary: _Summary, bar: StageProgress, total: int
+    parts: Iterable[TaggedPart], summary: TagSummary, bar: StageProgress, total: int
 ) -> Iterator[Encoded]:
     for part in parts:
         summary.add(part.summary)

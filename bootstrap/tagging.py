@@ -1,0 +1,186 @@
+"""Tagging of record batches, which may be done in other processes: they import little else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bootstrap.execution.parallel_tagger import ParallelTagger
+from corpus.batch import Batch, batch_of_texts
+from corpus.errors import Problems
+from corpus.formats import Encoded, Target
+from corpus.formats.batches import list_array, regrouped, unlabelled, with_annotations
+from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
+from corpus.tags import classes_of, find_entities
+from corpus.tokens.normalisation import UnusualCharacters
+from corpus.units import Unit, split_batch
+from taggers import Tagger, Tagging
+from taggers.base import Detail, joined
+from taggers.name_propagation import propagate_names
+
+Result = TypeVar("Result")
+
+#: The rows and approximate bytes of notes that are tagged at a time, and their units. Smaller parts
+#: would look up more words repeatedly.
+_ROWS, _BYTES, _UNITS = 16_384, 1 << 23, 16_384
+
+#: The borders of the confidences that are counted.
+_BORDERS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TagOptions:
+    """How notes are tagged.
+
+    Parameters
+    ----------
+    unit : {"document", "line", "sentence"}
+        The unit that is tagged separately; spans keep the offsets of the note.
+    measure : str
+        The measure of confidence, one of `taggers.base.MEASURES`.
+    detail : str
+        "entity" computes the confidence of each span.
+    propagate : tuple of str
+        Classes for name propagation within a note, and between notes of a patient that are tagged
+        in the same batch; see `taggers.name_propagation`.
+    """
+
+    unit: Unit = "document"
+    measure: str = "probability"
+    detail: Detail = "document"
+    propagate: tuple[str, ...] = ()
+
+
+def tag_batch(
+    options: TagOptions, tagger: Tagger, notes: pa.RecordBatch
+) -> tuple[pa.RecordBatch, int]:
+    """Tag notes, and return them with the spans and confidences of the tagger.
+
+    Parameters
+    ----------
+    options : TagOptions
+        How they are tagged.
+    tagger : Tagger
+        The trained tagger.
+    notes : RecordBatch
+        Notes as in `corpus.formats.batches`; their own spans are ignored.
+
+    Returns
+    -------
+    RecordBatch
+        The same notes. The confidence of a note is the lowest of its units, 1 if it has none.
+    int
+        The number of tokens.
+    """
+    units = split_batch(unlabelled(notes), options.unit, Problems())
+    ids, texts, groups = units.batch.columns[:3]
+    batch = batch_of_texts(texts, ids, groups)
+    tagging = _tag_in_chunks(tagger, batch, options)
+    if options.propagate:
+        numbers = _note_numbers(notes)[units.owners]
+        tagging = propagate_names(tagging, batch, numbers, options.propagate)
+    entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    rows = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
+    starts, ends = batch.starts[entities.first], batch.ends[entities.last]
+    classes = pa.array(classes_of(tagging.labels), pa.string()).take(pa.array(entities.classes))
+    lists = units.joined_spans(len(notes), rows, starts, ends, classes)
+    confidence = np.ones(len(notes))
+    np.minimum.at(confidence, units.owners, tagging.confidence)
+    more = {CONFIDENCE: pa.array(confidence)}
+    if options.detail == "entity":
+        of_spans = pa.array(tagging.entity_confidence(entities))
+        more[SPAN_CONFIDENCES] = list_array(lists[0].offsets, of_spans)
+    return with_annotations(notes, lists, more), batch.n_tokens
+
+
+def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging:
+    """Tag a batch, a bounded number of units at a time."""
+    detail: Detail = "entity" if options.propagate else options.detail
+    starts = range(0, max(len(batch), 1), _UNITS)
+    chunks = [batch] if len(starts) == 1 else (batch.slice(s, s + _UNITS) for s in starts)
+    return joined([tagger.tag(chunk, measure=options.measure, detail=detail) for chunk in chunks])
+
+
+def _note_numbers(notes: pa.RecordBatch) -> npt.NDArray[np.int64]:
+    """Return a number for each note, which the notes of a patient share, shape (D,)."""
+    patients = notes.column("group").dictionary_encode()
+    numbers = patients.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+    alone = len(patients.dictionary) + np.arange(len(notes))
+    return np.where(numbers < 0, alone, numbers)
+
+
+def tagged_batches(
+    batches: Iterable[pa.RecordBatch],
+    tagger: Tagger,
+    work: Callable[[Tagger, pa.RecordBatch], Result],
+) -> Iterator[Result]:
+    """Yield the results of a function of the tagger and of the notes, in order.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        The notes. They are regrouped, so that results depend neither on the size of the batches of
+        a reader nor on the number of processes.
+    tagger : Tagger
+        The trained tagger. A `ParallelTagger` does the work in its processes.
+    work : callable
+        The function, such as `tag_batch` with its options; it has to pickle.
+    """
+    parts = regrouped(batches, _ROWS, _BYTES)
+    if isinstance(tagger, ParallelTagger):
+        return tagger.apply(work, parts)
+    return map(partial(work, tagger), parts)
+
+
+@dataclass(slots=True)
+class TagSummary:
+    """Counts of the notes that were tagged."""
+
+    notes: int = 0
+    tokens: int = 0
+    confidences: npt.NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(len(_BORDERS) - 1, np.int64)
+    )
+    unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
+
+    def add(self, other: TagSummary) -> None:
+        """Add the counts of other notes."""
+        self.notes += other.notes
+        self.tokens += other.tokens
+        self.confidences += other.confidences
+        self.unusual.update(other.unusual)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the number of tokens, and the distribution of the confidences."""
+        if not self.notes:
+            return
+        yield f"{self.tokens:,} tokens; confidence of the notes:"
+        for low, high, count in zip(_BORDERS, _BORDERS[1:], self.confidences, strict=False):
+            yield f"  {low:4.2f} to {high:4.2f}  {count / max(self.notes, 1):6.1%}  {count:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedPart:
+    """Tagged notes as they are written, with their schema and counts."""
+
+    encoded: Encoded
+    schema: pa.Schema
+    summary: TagSummary
+
+
+def tag_part(
+    options: TagOptions, target: Target, tagger: Tagger, notes: pa.RecordBatch
+) -> TaggedPart:
+    """Tag and encode notes, which may be done in another process."""
+    tagged, tokens = tag_batch(options, tagger, notes)
+    unusual = UnusualCharacters()
+    unusual.add(notes.column("text"))
+    confidences, _ = np.histogram(tagged.column(CONFIDENCE).to_numpy(), _BORDERS)
+    summary = TagSummary(len(notes), tokens, confidences, unusual)
+    return TaggedPart(target.encode(tagged), tagged.schema, summary)
