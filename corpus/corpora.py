@@ -81,7 +81,7 @@ def read_corpus_batches(
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
 
         return batches_of(islice(_synthetic(source), start, None))
-    batches = read_batches(
+    return read_batches(
         source,
         format=format,
         columns=columns or Columns(),
@@ -91,18 +91,6 @@ def read_corpus_batches(
         encoding=encoding,
         carry=carry,
     )
-    return map(_without_empty_groups, batches)
-
-
-def _without_empty_groups(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return documents whose patient is null, rather than empty, if it is unknown."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - slow to import
-
-    groups = batch.column("group")
-    is_empty = pc.equal(groups, "")
-    if not pc.any(is_empty).as_py():
-        return batch
-    return batch.set_column(2, batch.schema.field(2), pc.if_else(is_empty, None, groups))
 
 
 def count_records(source: str, *, format: str | None = None) -> int:

@@ -216,7 +216,8 @@ def _assembled(part: Part) -> pa.RecordBatch:
     spans = part.spans
     bounds = (bound.cast(pa.int32(), safe=False) for bound in (spans.starts, spans.ends))
     lists = (list_array(spans.offsets, values) for values in (*bounds, spans.labels))
-    arrays = [part.ids, part.texts, part.groups, *lists]
+    groups = pc.if_else(pc.equal(part.groups, ""), None, part.groups)  # an empty one is unknown
+    arrays = [part.ids, part.texts, groups, *lists]
     columns = [array.cast(field.type) for array, field in zip(arrays, SCHEMA, strict=True)]
     return pa.record_batch([*columns, *part.more.values()], schema=part.schema)
 
