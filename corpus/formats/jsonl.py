@@ -37,7 +37,14 @@ from corpus.formats.records import (
     checked_line,
     parsed_records,
 )
-from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
+from corpus.formats.sources import (
+    Columns,
+    ReadOptions,
+    Source,
+    can_be_read_twice,
+    files_of,
+    name_within,
+)
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of
 from corpus.formats.targets import WriteReport
 
@@ -72,10 +79,11 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
 
     The id of a line without id is its file and line number, unless the user named the key of ids.
     """
-    schema = SCHEMA
-    if options.carry == "records" or is_standard(source.files[0]):
-        schema = _RECORDS if options.carry != "nothing" else SCHEMA
-    elif options.carry == "columns":
+    if options.carry == "nothing":
+        schema = SCHEMA
+    elif options.carry == "records" or not can_be_read_twice(source):
+        schema = _RECORDS
+    else:
         schema = _schema_of_columns(source, options.columns)
     records = islice(_lines(source), options.start, None)
     rows = parsed_records(records, _Reader(options.columns, schema, problems).row, problems)

@@ -134,6 +134,11 @@ class Source:
     is_folder: bool
 
 
+def can_be_read_twice(source: Source) -> bool:
+    """Return whether all files of a source are regular ones, rather than pipes."""
+    return all(path.is_file() for path in source.files)
+
+
 def locate(source: str | Path) -> Source:
     """Find the files of a source: a file, a folder or a pattern; ``-`` is standard input.
 

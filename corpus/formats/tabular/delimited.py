@@ -33,7 +33,15 @@ from corpus.formats.batches import (
 )
 from corpus.formats.files import count_lines, new_text_file, open_text, readable
 from corpus.formats.records import NULL, Unreadable, checked_text, parsed_records
-from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within, suffix_of
+from corpus.formats.sources import (
+    Columns,
+    ReadOptions,
+    Source,
+    can_be_read_twice,
+    files_of,
+    name_within,
+    suffix_of,
+)
 from corpus.formats.tabular.checks import check_names
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of, json_of
@@ -54,7 +62,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     InputError
         If a file has no column for texts, or a row that is too large.
     """
-    is_carried = options.carry != "nothing"
+    is_carried = options.carry != "nothing" and can_be_read_twice(source)
     schema = _schema_of(source, options) if is_carried else SCHEMA
     tables = (
         _records(path, name_within(path, source.root), options, is_carried)

@@ -1,8 +1,11 @@
 """Notes that go through a command by standard input and output."""
 
+import csv
 import json
+import os
 import subprocess
 import sys
+import threading
 
 PROGRAM = "import sys; from bootstrap.cli.main import main; sys.exit(main())"
 
@@ -29,3 +32,22 @@ def test_a_note_that_cannot_be_read_ends_a_pipe() -> None:
     assert (code, out) == (2, "Núria\n")
     assert "-:2: lines that are not a JSON object" in err
     assert "Pere" not in err
+
+
+def test_a_named_pipe_is_read_once(tmp_path, command) -> None:
+    contents = {
+        "jsonl": '{"id": "1", "text": "Núria", "ward": 3}\n',
+        "csv": "id,text,ward\n1,Núria,3\n",
+    }
+    for suffix, content in contents.items():
+        pipe = tmp_path / f"in.{suffix}"
+        os.mkfifo(pipe)
+        writing = threading.Thread(target=pipe.write_text, args=(content,), daemon=True)
+        writing.start()
+        done = command("convert", pipe, tmp_path / f"{suffix}.csv")
+        writing.join(10)
+        assert done.code == 0
+        (row,) = csv.DictReader((tmp_path / f"{suffix}.csv").open())
+        assert (row["id"], row["text"], "ward" in row) == ("1", "Núria", False)
+        lost = {"jsonl": "other columns: ward (1)", "csv": "not part of a note: 1 columns"}
+        assert lost[suffix] in done.out
