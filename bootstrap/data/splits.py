@@ -30,7 +30,6 @@ def read_source_batches(
     split: str,
     labels: Mapping[str, str] | None,
     problems: Problems,
-    start: int = 0,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a split, not split into units, with the classes of the run.
 
@@ -44,14 +43,10 @@ def read_source_batches(
         The class of each label of the source; None keeps all labels as they are.
     problems : Problems
         Collects documents and annotations that cannot be used as they are.
-    start : int
-        Number of records to skip without reading them.
     """
     source, columns = getattr(options, split), options.columns_of(split)
     labelled = split != "unlabeled"
-    batches = read_corpus_batches(
-        source, columns=columns, problems=problems, start=start, labelled=labelled
-    )
+    batches = read_corpus_batches(source, columns=columns, problems=problems, labelled=labelled)
     yield from (relabelled(batch, labels, Counter()) for batch in batches)
 
 
@@ -278,16 +273,14 @@ class UnlabeledNotes:
     size : int
         Number of documents in a batch.
     problems : Problems
-        Documents and annotations that could not be used as they are, in the latest `batches`.
-    clean_batches : int
-        Number of first batches in which an earlier process found no problem.
+        Documents and annotations that could not be used as they are, in the latest `batches`. They
+        are counted when the record batch that has them is read.
     """
 
     def __init__(
         self, options: DataOptions, size: int, held_out: frozenset[str] = frozenset()
     ) -> None:
         self.problems = problems_for(options)
-        self.clean_batches = 0
         self._options = options
         self.size = size
         self._held_out = pa.array(list(held_out), pa.large_string())
@@ -295,12 +288,9 @@ class UnlabeledNotes:
     def units(self, start: int = 0) -> Iterator[pa.RecordBatch]:
         """Yield the documents from number `start` on, in the unit of the run, without labels."""
         problems = self.problems = problems_for(self._options)
-        # If each record is one document, and none was left out, earlier records are not read.
-        whole = self._options.unit == "document" and start <= self.clean_batches * self.size
-        unread, skipped = (start, 0) if whole else (0, start)
+        skipped = start  # which are read all the same, so that problems are counted as ever
         # Labels of the unlabeled notes, if any, are hidden from the loop.
-        sources = read_source_batches(self._options, "unlabeled", {}, problems, unread)
-        for notes in sources:
+        for notes in read_source_batches(self._options, "unlabeled", {}, problems):
             texts = normalised_texts(notes.column("text"))
             is_held_out = np.asarray(pc.is_in(texts, self._held_out))
             kept = notes.filter(pa.array(~is_held_out)) if is_held_out.any() else notes

@@ -220,9 +220,6 @@ class LoopParts:
         notes, closed = self.notes.unlabeled, self.closed
         if not self.configuration.self_trains:
             return NoDocuments()
-        # Iteration i reads the first i + 1 batches and counts what it could not use. The last one
-        # may have stopped at a batch that cannot be read.
-        notes.clean_batches = sum(not metrics.left_out for metrics in closed[:-1])
         if self.configuration.loop.keep != RELABEL:
             return TimedPool(notes, self.watch)
         # A batch that no closed iteration has read is read again, and its problems are counted.

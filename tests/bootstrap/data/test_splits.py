@@ -13,7 +13,6 @@ import pytest
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.preparation import fingerprint
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes, read_labelled, read_notes
-from corpus.corpora import read_corpus_batches
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
@@ -149,7 +148,7 @@ def test_what_the_pool_could_not_use_is_counted_in_each_pass(configure, tmp_path
 
 
 @pytest.mark.parametrize("source", ["jsonl", "parquet", "brat", "synthetic:11?random_state=3"])
-def test_batches_in_which_all_could_be_used_are_passed_over_unread(
+def test_batches_from_a_number_on_are_the_same(
     source: str, configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = source
@@ -163,22 +162,9 @@ def test_batches_in_which_all_could_be_used_are_passed_over_unread(
     options = configure(f"data.unlabeled={pool}").data
     whole = [batch.to_documents() for batch in UnlabeledNotes(options, 3).batches()]
     assert list(map(len, whole)) == [3, 3, 3, 2]
-    parsed: list[str] = []
-
-    def watched(*arguments: Any, **options: Any) -> Iterator[pa.RecordBatch]:
-        for notes in read_corpus_batches(*arguments, **options):
-            parsed.extend(notes.column("id").to_pylist())
-            yield notes
-
-    monkeypatch.setattr("bootstrap.data.splits.read_corpus_batches", watched)
-    for clean in range(5):
-        for start in range(5):
-            parsed.clear()
-            notes = UnlabeledNotes(options, 3)
-            notes.clean_batches = clean
-            assert [batch.to_documents() for batch in notes.batches(start)] == whole[start:]
-            unread = min(3 * start, 11) if start <= clean else 0
-            assert len(parsed) == 11 - unread
+    for start in range(5):
+        notes = UnlabeledNotes(options, 3)
+        assert [batch.to_documents() for batch in notes.batches(start)] == whole[start:]
 
 
 def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure) -> None:

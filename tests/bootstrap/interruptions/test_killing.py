@@ -147,7 +147,8 @@ def test_the_training_process_killed_alone_ends_the_run_with_a_word(
     assert ended.code == 1
     assert ended.err.splitlines()[3:] == [  # after the notes that it reads
         f"bootstrap: {run.folder}: a worker process was killed before its work was done; the "
-        "system may have been out of memory; use fewer --jobs; continue with --resume"
+        "system may have been out of memory or of processes (ulimit -u); use fewer --jobs; "
+        "continue with --resume"
     ]
     run.start()
     run.finish()
