@@ -32,21 +32,13 @@ def read_corpus(
     format: str | None = None,
     columns: Columns | None = None,
     problems: Problems,
-    start: int = 0,
-    labelled: bool = True,
     encoding: str = "utf-8",
 ) -> Iterator[Document]:
     """Read the documents of a corpus, one by one; see `read_corpus_batches`."""
     from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
 
     batches = read_corpus_batches(
-        source,
-        format=format,
-        columns=columns,
-        problems=problems,
-        start=start,
-        labelled=labelled,
-        encoding=encoding,
+        source, format=format, columns=columns, problems=problems, encoding=encoding
     )
     return chain.from_iterable(map(documents_of, batches))
 

@@ -304,9 +304,9 @@ class Target:
         report = WriteReport()
 
         def parts() -> Iterator[Any]:
-            for each in encoded:
-                report.add(each.report)
-                yield each.part
+            for item in encoded:
+                report.add(item.report)
+                yield item.part
 
         FORMATS[self.format].implementation.write(parts(), schema, self.path, self.columns)
         return report

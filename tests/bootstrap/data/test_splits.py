@@ -126,7 +126,7 @@ def test_no_more_is_read_than_is_asked_for(configure, monkeypatch) -> None:
 
     def endless(*arguments: Any, **options: Any) -> Iterator[pa.RecordBatch]:
         for number in range(0, 10**9, 4):
-            documents = [Document(f"u{each}", "nota") for each in range(number, number + 4)]
+            documents = [Document(f"u{row}", "nota") for row in range(number, number + 4)]
             read.extend(documents)
             yield batch_of(documents)
 
