@@ -152,10 +152,10 @@ class CommandParser(argparse.ArgumentParser):
 
     # Arguments of several commands
 
-    def add_columns(self) -> None:
-        """Add the names of columns and keys."""
+    def add_columns(self, before: str = "") -> None:
+        """Add the names of columns and keys; `before` precedes their defaults."""
         for name in PARTS:
-            help = f'column or key of the {name} (default: "{name}")'
+            help = f'column or key of the {name} (default: {before}"{name}")'
             self.add_text(f"--{name}-column", "NAME", help)
 
     def add_rules(self) -> None:
@@ -179,20 +179,20 @@ class CommandParser(argparse.ArgumentParser):
         self.add_text("source", "IN", "notes: a file, a folder or a glob pattern")
         self.add_path("target", "OUT", "a new file or folder")
 
-    def add_formats(self) -> None:
+    def add_formats(self, before: str = "") -> None:
         """Add the formats, columns and rules of a command that reads IN and writes OUT."""
         for flag, name, place in (("--from", "source", "IN"), ("--to", "target", "OUT")):
             help = f"format of {place} (default: detected from its name)"
             self._add_format(flag, f"{name}_format", help)
-        self._add_reading("IN")
+        self._add_reading("IN", before)
 
     def _add_format(self, flag: str, name: str, help: str) -> None:
         self.add_argument(flag, dest=name, choices=tuple(FORMATS), help=help)
 
-    def _add_reading(self, place: str) -> None:
+    def _add_reading(self, place: str, before: str = "") -> None:
         help = f"encoding of {place}, such as latin-1 (default: utf-8)"
         self.add_text("--encoding", "NAME", help, default="utf-8")
-        self.add_columns()
+        self.add_columns(before)
         self.add_rules()
 
     def add_label_map(self) -> None:

@@ -144,7 +144,7 @@ def _add_tagging(commands: CommandParser) -> None:
         "name propagation: tag the words of full names of these classes throughout a note "
         "(default: the classes of the run that trained the model)",
     )
-    parser.add_formats()
+    parser.add_formats("that of the run, or ")
     parser.add_jobs()
 
     summary = "score predicted against gold annotations"

@@ -94,3 +94,22 @@ def test_every_format_equals_the_specification(
                 batch.column("span_confidences").to_pylist(), expected, strict=True
             ):
                 assert sure == pytest.approx(of_spans, rel=1e-5)
+
+
+def test_the_columns_of_the_run_are_expected(finished, notes, tmp_path, command) -> None:
+    shutil.copytree(find_model(finished), tmp_path / "model")
+    of_run = json.loads((tmp_path / "model" / "unit.json").read_text())
+    assert of_run["columns"] == {"id": "id", "text": "text", "label": "label", "group": "group"}
+    columns = {"id": "nhc", "text": "nota", "label": "tags", "group": "pat"}
+    content = json.dumps({**of_run, "columns": columns}).encode()
+    add_to_model(tmp_path / "model", {"unit.json": content})
+    records = [{"nhc": n.id, "nota": n.text, "pat": "p", "id": 7} for n in notes(20, 77)]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "in.jsonl").write_text(lines)
+    arguments = ["tag", tmp_path / "model", tmp_path / "in.jsonl"]
+    assert command(*arguments, tmp_path / "a.jsonl").code == 0
+    tagged = [json.loads(line) for line in (tmp_path / "a.jsonl").open()]
+    assert [{key: one[key] for key in records[0]} for one in tagged] == records
+    assert any(one["tags"] for one in tagged)
+    done = command(*arguments, tmp_path / "b.jsonl", "--text-column", "texto")
+    assert (done.code, "'texto' must be a string" in done.err) == (2, True)
