@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import repeat
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import msgspec
 
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
-from bootstrap.tagging import TagOptions, tag_batch, tagged_batches
+from bootstrap.tagging import TagOptions, TagSummary, tagged_batches
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats.batches import (
@@ -142,7 +141,7 @@ def tag_documents(
         As in `bootstrap.tagging.TagOptions`.
     """
     options = TagOptions(unit, measure, detail, tuple(propagate))
-    for batch, _ in tagged_batches(batches_of(documents), tagger, partial(tag_batch, options)):
+    for batch in tagged_batches(batches_of(documents), tagger, options, TagSummary()):
         of_spans: Iterable[Sequence[float]] = repeat(())
         if detail == "entity":
             of_spans = batch.column(SPAN_CONFIDENCES).to_pylist()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,6 @@ import pyarrow as pa
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from corpus.batch import Batch, batch_of_texts
 from corpus.errors import Problems
-from corpus.formats import Encoded, Target
 from corpus.formats.batches import list_array, regrouped, unlabelled, with_annotations
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.tags import classes_of, find_entities
@@ -23,8 +23,6 @@ from corpus.units import Unit, split_batch
 from taggers import Tagger, Tagging
 from taggers.base import Detail, joined
 from taggers.name_propagation import propagate_names
-
-Result = TypeVar("Result")
 
 #: The rows and approximate bytes of notes that are tagged at a time, and their units. Smaller parts
 #: would look up more words repeatedly.
@@ -57,28 +55,32 @@ class TagOptions:
     propagate: tuple[str, ...] = ()
 
 
-def tag_batch(
-    options: TagOptions, tagger: Tagger, notes: pa.RecordBatch
-) -> tuple[pa.RecordBatch, int]:
-    """Tag notes, and return them with the spans and confidences of the tagger.
+@dataclass(frozen=True, slots=True)
+class FoundSpans:
+    """The spans that a tagger found in notes, and what was counted on the way.
 
-    Parameters
+    Attributes
     ----------
-    options : TagOptions
-        How they are tagged.
-    tagger : Tagger
-        The trained tagger.
-    notes : RecordBatch
-        Notes as in `corpus.formats.batches`; their own spans are ignored.
-
-    Returns
-    -------
-    RecordBatch
-        The same notes. The confidence of a note is the lowest of its units, 1 if it has none.
-    int
+    lists : list of ListArray
+        The starts, ends and labels of the spans of each note.
+    confidences : dict of str to Array
+        The confidence of each note, which is the lowest of its units and 1 if it has none, and
+        those of its spans if they were requested.
+    tokens : int
         The number of tokens.
+    unusual : UnusualCharacters
+        Counts of the notes with characters that are not read as themselves.
     """
-    units = split_batch(unlabelled(notes), options.unit, Problems())
+
+    lists: list[pa.ListArray[Any]]
+    confidences: dict[str, pa.Array[Any]]
+    tokens: int
+    unusual: UnusualCharacters
+
+
+def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> FoundSpans:
+    """Find the spans of notes without annotations, which may be done in another process."""
+    units = split_batch(notes, options.unit, Problems())
     ids, texts, groups = units.batch.columns[:3]
     batch = batch_of_texts(texts, ids, groups)
     tagging = _tag_in_chunks(tagger, batch, options)
@@ -92,11 +94,13 @@ def tag_batch(
     lists = units.joined_spans(len(notes), rows, starts, ends, classes)
     confidence = np.ones(len(notes))
     np.minimum.at(confidence, units.owners, tagging.confidence)
-    more = {CONFIDENCE: pa.array(confidence)}
+    confidences = {CONFIDENCE: pa.array(confidence)}
     if options.detail == "entity":
         of_spans = pa.array(tagging.entity_confidence(entities))
-        more[SPAN_CONFIDENCES] = list_array(lists[0].offsets, of_spans)
-    return with_annotations(notes, lists, more), batch.n_tokens
+        confidences[SPAN_CONFIDENCES] = list_array(lists[0].offsets, of_spans)
+    unusual = UnusualCharacters()
+    unusual.add(notes.column("text"))
+    return FoundSpans(lists, confidences, batch.n_tokens, unusual)
 
 
 def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging:
@@ -116,26 +120,38 @@ def _note_numbers(notes: pa.RecordBatch) -> npt.NDArray[np.int64]:
 
 
 def tagged_batches(
-    batches: Iterable[pa.RecordBatch],
-    tagger: Tagger,
-    work: Callable[[Tagger, pa.RecordBatch], Result],
-) -> Iterator[Result]:
-    """Yield the results of a function of the tagger and of the notes, in order.
+    batches: Iterable[pa.RecordBatch], tagger: Tagger, options: TagOptions, summary: TagSummary
+) -> Iterator[pa.RecordBatch]:
+    """Yield notes with the spans and confidences of a tagger.
 
     Parameters
     ----------
     batches : iterable of RecordBatch
-        The notes. They are regrouped, so that results depend neither on the size of the batches of
-        a reader nor on the number of processes.
+        Notes as in `corpus.formats.batches`; their own spans are ignored. They are regrouped, so
+        that results depend neither on the size of the batches of a reader nor on the number of
+        processes.
     tagger : Tagger
-        The trained tagger. A `ParallelTagger` does the work in its processes.
-    work : callable
-        The function, such as `tag_batch` with its options; it has to pickle.
+        The trained tagger. A `ParallelTagger` tags in its processes.
+    options : TagOptions
+        How they are tagged.
+    summary : TagSummary
+        Counts the notes.
     """
-    parts = regrouped(batches, _ROWS, _BYTES)
+    waiting: deque[pa.RecordBatch] = deque()  # other columns stay in this process
+
+    def sent() -> Iterator[pa.RecordBatch]:
+        for notes in regrouped(batches, _ROWS, _BYTES):
+            waiting.append(notes)
+            yield unlabelled(notes)
+
+    find = partial(find_spans, options)
     if isinstance(tagger, ParallelTagger):
-        return tagger.apply(work, parts)
-    return map(partial(work, tagger), parts)
+        results = tagger.apply(find, sent())
+    else:
+        results = map(partial(find, tagger), sent())
+    for found in results:
+        summary.add(found)
+        yield with_annotations(waiting.popleft(), found.lists, found.confidences)
 
 
 @dataclass(slots=True)
@@ -149,12 +165,13 @@ class TagSummary:
     )
     unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
 
-    def add(self, other: TagSummary) -> None:
-        """Add the counts of other notes."""
-        self.notes += other.notes
-        self.tokens += other.tokens
-        self.confidences += other.confidences
-        self.unusual.update(other.unusual)
+    def add(self, found: FoundSpans) -> None:
+        """Count the spans that were found in notes."""
+        confidences = found.confidences[CONFIDENCE].to_numpy()
+        self.notes += len(confidences)
+        self.tokens += found.tokens
+        self.confidences += np.histogram(confidences, _BORDERS)[0]
+        self.unusual.update(found.unusual)
 
     def lines(self) -> Iterator[str]:
         """Yield the number of tokens, and the distribution of the confidences."""
@@ -163,24 +180,3 @@ class TagSummary:
         yield f"{self.tokens:,} tokens; confidence of the notes:"
         for low, high, count in zip(_BORDERS, _BORDERS[1:], self.confidences, strict=False):
             yield f"  {low:4.2f} to {high:4.2f}  {count / max(self.notes, 1):6.1%}  {count:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class TaggedPart:
-    """Tagged notes as they are written, with their schema and counts."""
-
-    encoded: Encoded
-    schema: pa.Schema
-    summary: TagSummary
-
-
-def tag_part(
-    options: TagOptions, target: Target, tagger: Tagger, notes: pa.RecordBatch
-) -> TaggedPart:
-    """Tag and encode notes, which may be done in another process."""
-    tagged, tokens = tag_batch(options, tagger, notes)
-    unusual = UnusualCharacters()
-    unusual.add(notes.column("text"))
-    confidences, _ = np.histogram(tagged.column(CONFIDENCE).to_numpy(), _BORDERS)
-    summary = TagSummary(len(notes), tokens, confidences, unusual)
-    return TaggedPart(target.encode(tagged), tagged.schema, summary)

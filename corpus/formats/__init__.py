@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Columns",
-    "Encoded",
     "Format",
     "Target",
     "WriteReport",
@@ -247,28 +246,6 @@ def _has_column(located: Source, row: Format, name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
-    """A part of a target, and what it counts."""
-
-    part: Any
-    report: WriteReport
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle record batches as Arrow bytes."""
-        from corpus.formats.batches import to_bytes  # noqa: PLC0415 - pyarrow is slow to import
-
-        if isinstance(self.part, bytes):
-            return Encoded, (self.part, self.report)
-        return _from_bytes, (to_bytes(self.part), self.report)
-
-
-def _from_bytes(part: bytes, report: WriteReport) -> Encoded:
-    from corpus.formats.batches import from_bytes  # noqa: PLC0415 - pyarrow is slow to import
-
-    return Encoded(from_bytes(part), report)
-
-
-@dataclass(frozen=True, slots=True)
 class Target:
     """A new file or folder, written completely or not at all.
 
@@ -290,25 +267,20 @@ class Target:
     format: str
     columns: Columns
 
-    def encode(self, batch: pa.RecordBatch) -> Encoded:
-        """Return what is written of a batch; this may be done in another process."""
+    def write(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> WriteReport:
+        """Write record batches of a schema, in order."""
         from corpus.formats.batches import has_records  # noqa: PLC0415 - pyarrow is slow to import
 
         row, report = FORMATS[self.format], WriteReport()
-        is_carried = row.carry == "records" or not has_records(batch.schema)
-        report.count(batch, row.keeps if is_carried else row.keeps - {"other columns"})
-        return Encoded(row.implementation.encoded(batch, self.path, self.columns, report), report)
-
-    def write(self, encoded: Iterable[Encoded], schema: pa.Schema) -> WriteReport:
-        """Write the batches of a schema, encoded, in order."""
-        report = WriteReport()
+        is_carried = row.carry == "records" or not has_records(schema)
+        keeps = row.keeps if is_carried else row.keeps - {"other columns"}
 
         def parts() -> Iterator[Any]:
-            for item in encoded:
-                report.add(item.report)
-                yield item.part
+            for batch in batches:
+                report.count(batch, keeps)
+                yield row.implementation.encoded(batch, self.path, self.columns, report)
 
-        FORMATS[self.format].implementation.write(parts(), schema, self.path, self.columns)
+        row.implementation.write(parts(), schema, self.path, self.columns)
         return report
 
 
@@ -374,7 +346,7 @@ def write(
     new = target_of(target, format=format, columns=columns)
     from corpus.formats.batches import SCHEMA, batches_of  # noqa: PLC0415 - pyarrow is slow
 
-    return new.write(map(new.encode, batches_of(documents)), SCHEMA)
+    return new.write(batches_of(documents), SCHEMA)
 
 
 def write_batches(
@@ -411,4 +383,4 @@ def write_batches(
 
     new = target_of(target, format=format, columns=columns)
     schema, conformed = conforming(batches, columns)
-    return new.write(map(new.encode, map(verified, conformed)), schema)
+    return new.write(map(verified, conformed), schema)

@@ -66,13 +66,6 @@ class WriteReport:
         if "other columns" not in keeps:
             self.other_columns += values_of_others(batch)
 
-    def add(self, other: WriteReport) -> None:
-        """Add the counts of other documents."""
-        self.documents += other.documents
-        self.spans += other.spans
-        self.left_out.update(other.left_out)
-        self.other_columns.update(other.other_columns)
-
     def lose(self, what: str, number: int) -> None:
         """Count what was omitted from documents that are counted as written."""
         if number:

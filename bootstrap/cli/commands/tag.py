@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import chain
+
+import pyarrow as pa
 
 from bootstrap.cli.commands.convert import written_lines
 from bootstrap.cli.console import (
@@ -19,10 +20,10 @@ from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
 from bootstrap.inference import find_model, read_unit_file
-from bootstrap.tagging import TaggedPart, TagOptions, TagSummary, tag_part, tagged_batches
+from bootstrap.tagging import TagOptions, TagSummary, tagged_batches
 from corpus.corpora import count_records
 from corpus.errors import InputError
-from corpus.formats import FORMATS, Encoded, target_of
+from corpus.formats import FORMATS, target_of
 from corpus.formats.batches import SCHEMA
 from corpus.kernels.compiled import warm_up
 from taggers.base import Detail
@@ -58,20 +59,19 @@ def main(options: argparse.Namespace) -> None:
     )
     gc.freeze()  # what is loaded stays, and need not be searched for garbage again and again
     with StageProgress("notes") as bar:
-        parts = tagged_batches(notes, tagger, partial(tag_part, how, target))
-        first = next(parts, None)
-        schema, parts = (first.schema, chain([first], parts)) if first else (SCHEMA, parts)
-        written = target.write(_counted(parts, summary, bar, total), schema)
+        tagged = _reported(tagged_batches(notes, tagger, how, summary), summary, bar, total)
+        first = next(tagged, None)
+        schema, tagged = (first.schema, chain([first], tagged)) if first else (SCHEMA, tagged)
+        written = target.write(tagged, schema)
     report_problems(problems)
     report_problems(summary.unusual)
     lines = [*written_lines(written, options.target, problems), *summary.lines()]
     print_report(lines, options.target)
 
 
-def _counted(
-    parts: Iterable[TaggedPart], summary: TagSummary, bar: StageProgress, total: int
-) -> Iterator[Encoded]:
-    for part in parts:
-        summary.add(part.summary)
+def _reported(
+    batches: Iterable[pa.RecordBatch], summary: TagSummary, bar: StageProgress, total: int
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
         bar.report("tagging", summary.notes, total, note=f"{summary.tokens:,} tokens")
-        yield part.encoded
+        yield batch
