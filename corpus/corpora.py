@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -49,7 +49,6 @@ def read_corpus_batches(
     format: str | None = None,
     columns: Columns | None = None,
     problems: Problems,
-    start: int = 0,
     labelled: bool = True,
     encoding: str = "utf-8",
     carry: Carry = "nothing",
@@ -61,7 +60,7 @@ def read_corpus_batches(
     source : str
         A path or pattern (see `corpus.formats.read`), or synthetic notes:
         ``synthetic:1000?random_state=1&part=seed`` is 1,000 of them.
-    format, columns, problems, start, labelled, encoding, carry
+    format, columns, problems, labelled, encoding, carry
         As in `corpus.formats.read_batches`.
 
     Raises
@@ -72,13 +71,12 @@ def read_corpus_batches(
     if is_synthetic(source):
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
 
-        return batches_of(islice(_synthetic(source), start, None))
+        return batches_of(_synthetic(source))
     return read_batches(
         source,
         format=format,
         columns=columns or Columns(),
         problems=problems,
-        start=start,
         labelled=labelled,
         encoding=encoding,
         carry=carry,

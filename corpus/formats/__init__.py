@@ -116,7 +116,6 @@ def read(
     format: str | None = None,
     columns: Columns = Columns(),  # noqa: B008 - frozen
     problems: Problems,
-    start: int = 0,
     labelled: bool = True,
     encoding: str = "utf-8",
 ) -> Iterator[Document]:
@@ -133,10 +132,6 @@ def read(
         Names of columns or keys, for formats that have them.
     problems : Problems
         Collects input that cannot be used unchanged, or raises an error for it.
-    start : int
-        The number of records to skip: non-blank lines (JSONL), rows (CSV, Parquet), names (brat),
-        files (text) or documents (CoNLL). Records that cannot be read count too, so `start` is a
-        number of documents only if none is rejected.
     labelled : bool
         Whether annotations are required. If so, their column must exist if it was named.
     encoding : str
@@ -163,7 +158,6 @@ def read(
         format=format,
         columns=columns,
         problems=problems,
-        start=start,
         labelled=labelled,
         encoding=encoding,
         carry="nothing",
@@ -179,7 +173,6 @@ def read_batches(
     format: str | None = None,
     columns: Columns = Columns(),  # noqa: B008 - frozen
     problems: Problems,
-    start: int = 0,
     labelled: bool = True,
     encoding: str = "utf-8",
     carry: Carry = "columns",
@@ -188,7 +181,7 @@ def read_batches(
 
     Parameters
     ----------
-    source, format, columns, problems, start, labelled, encoding
+    source, format, columns, problems, labelled, encoding
         As in `read`.
     carry : {"nothing", "columns", "records"}
         How the other columns of CSV, JSONL and Parquet are read: not at all, as columns, or, from
@@ -207,7 +200,7 @@ def read_batches(
     InputError, ProblemError
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
-    options = ReadOptions(columns, start, carry, checked_codec(encoding))
+    options = ReadOptions(columns, carry, checked_codec(encoding))
     located, row = _located(source, format, options, labelled)
     batches: Iterator[pa.RecordBatch] = row.implementation.read(located, options, problems)
     return batches
@@ -226,12 +219,9 @@ def _located(
         raise InputError(f"the format {row.name} cannot be read from standard input: {_STREAMS}")
     if options.encoding != "utf-8" and not row.has_encoding:
         raise InputError(f"files of the format {row.name} are UTF-8: no other encoding can be read")
-    if options.start < 0:
-        raise InputError(f"start = {options.start}: expected 0 or more")
     for part in ("label", "group") if labelled else ("group",):
         name = getattr(options.columns, part)
-        is_checked = options.start == 0 and not options.columns.is_default(part)
-        if is_checked and not _has_column(located, row, name):
+        if not options.columns.is_default(part) and not _has_column(located, row, name):
             raise InputError(
                 f"{located.name} has no column or key {name!r}, which was named as the column of "
                 f"the {part}"

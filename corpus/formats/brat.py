@@ -59,11 +59,8 @@ class _Files:
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield the documents of a folder, from name number `start` on.
-
-    Names are sorted, and count whether they have a text, annotations or both.
-    """
-    files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
+    """Yield the documents of a folder in the order of their names."""
+    files = map(_completed, _by_name(files_of(source, "brat")))
     records = ((str([*paths.texts, *paths.annotations][0]), paths) for paths in files)
     parse = partial(_document, source.root, options.encoding, problems)
     return batches_of(parsed_records(records, parse, problems))

@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ _Line = tuple[str, str]  # the name of its file for ids, and its content
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield the documents of lines, from line number `start` on; blank lines do not count.
+    """Yield the documents of lines that are not blank.
 
     The id of a line without id is its file and line number, unless the user named the key of ids.
     """
@@ -85,8 +84,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         schema = _RECORDS
     else:
         schema = _schema_of_columns(source, options.columns)
-    records = islice(_lines(source), options.start, None)
-    rows = parsed_records(records, _Reader(options.columns, schema, problems).row, problems)
+    rows = parsed_records(_lines(source), _Reader(options.columns, schema, problems).row, problems)
     return batches_of_rows(rows, schema, problems)
 
 

@@ -97,8 +97,6 @@ class ReadOptions:
     ----------
     columns : Columns
         Names of columns or keys.
-    start : int
-        The number of records to skip.
     carry : {"nothing", "columns", "records"}
         Whether to read the other columns of the source as well, and how those of JSON lines: as a
         column for each key, or as a JSON object for each line.
@@ -107,7 +105,6 @@ class ReadOptions:
     """
 
     columns: Columns
-    start: int = 0
     carry: Carry = "nothing"
     encoding: str = "utf-8"
 

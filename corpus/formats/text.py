@@ -32,13 +32,13 @@ from corpus.formats.targets import WriteReport, new_document_folder, write_file_
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield a document for each file, from file number `start` on; ids are paths without suffix.
+    """Yield a document for each file; ids are paths without suffix.
 
     Each line of standard input is a document, blank lines too; ids are line numbers.
     """
     if is_standard(source.files[0]):
         return batches_of(_documents_of_lines(source, options, problems))
-    files = sorted(files_of(source, "text"), key=stem_of)[options.start :]
+    files = sorted(files_of(source, "text"), key=stem_of)
     records = ((str(file), file) for file in files)
     parse = partial(_document, source.root, options.encoding)
     return batches_of(parsed_records(records, parse, problems))
@@ -59,7 +59,7 @@ def _documents_of_lines(
     (file,) = source.files
     name = name_within(file, source.root)
     numbered = enumerate(lines_of(file, options.encoding), start=1)
-    records = ((f"{name}:{number}", line) for number, line in numbered if number > options.start)
+    records = ((f"{name}:{number}", line) for number, line in numbered)
     return parsed_records(records, partial(_line_document, options.encoding), problems)
 
 

@@ -7,7 +7,7 @@ inconsistent capitals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, count, islice, pairwise
 from math import log
 from typing import Literal
 
@@ -16,7 +16,7 @@ import numpy as np
 from corpus.document import Document, Span
 from corpus.synthetic.grammar import Draft, Draws, Grammar, Part, Piece, grammar_of
 
-#: Notes per generator. Notes of a block before `start` are generated and discarded.
+#: Notes per generator.
 _BLOCK = 1000
 _PARTS: tuple[Part, ...] = ("all", "seed")
 
@@ -84,7 +84,6 @@ def synthetic_notes(
     *,
     random_state: int = 0,
     part: Literal["all", "seed"] = "all",
-    start: int = 0,
 ) -> Iterator[Document]:
     """Generate clinical notes with annotated mentions of people and places.
 
@@ -103,41 +102,34 @@ def synthetic_notes(
         ``"seed"`` is a biased sample, as handwritten rules would find it: most of its notes have
         mentions, with clear cues and capitals, and only of the most frequent names. In ``"all"``,
         five of six notes have no mention.
-    start : int, default 0
-        The number of the first note, so that a large set can be generated in parts.
 
     Yields
     ------
     Document
-        The notes ``start``, ``start + 1`` and so on. A note depends only on `random_state`, `part`
-        and its own number.
+        A note depends only on `random_state`, `part` and its own number.
 
     Raises
     ------
     ValueError
         If a number is negative or the part is unknown.
     """
-    for name, value in (("number", number), ("random_state", random_state), ("start", start)):
+    for name, value in (("number", number), ("random_state", random_state)):
         if value < 0:
             raise ValueError(f"{name} must not be negative, but is {value}")
     if part not in _PARTS:
         raise ValueError(f"part must be one of {', '.join(_PARTS)}, but is {part!r}")
-    return islice(_notes(random_state, part, start), number)
+    return islice(_notes(random_state, part), number)
 
 
-def _notes(random_state: int, part: Part, start: int) -> Iterator[Document]:
-    """Yield all notes from `start` on, without end."""
+def _notes(random_state: int, part: Part) -> Iterator[Document]:
+    """Yield all notes, without end."""
     grammar = grammar_of(part)
-    block, skipped = divmod(start, _BLOCK)
-    while True:
+    for block in count():
         seeds = np.random.SeedSequence([random_state, _PARTS.index(part), block])
         draws = Draws(np.random.default_rng(seeds))
-        for place in range(_BLOCK):
+        for number in range(block * _BLOCK, (block + 1) * _BLOCK):
             pieces = _note(grammar, part, draws)
-            if place >= skipped:
-                number = block * _BLOCK + place
-                yield _document(f"synthetic-{part}-{random_state}-{number:07d}", pieces)
-        block, skipped = block + 1, 0
+            yield _document(f"synthetic-{part}-{random_state}-{number:07d}", pieces)
 
 
 def _note(grammar: Grammar, part: Part, draws: Draws) -> list[Piece]:

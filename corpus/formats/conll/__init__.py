@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -86,7 +86,7 @@ class _Sentence:
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield the documents of files, from document number `start` on.
+    """Yield the documents of files.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         If a file is in another encoding, has other columns than were asked for, or its tags
         follow no single scheme.
     """
-    records = islice(_records(source, options), options.start, None)
+    records = _records(source, options)
     return batches_of(parsed_records(records, partial(_document, problems), problems))
 
 

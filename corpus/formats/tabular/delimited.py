@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield the rows, from row number `start` on; the header is row 1.
+    """Yield the rows; the header is row 1.
 
     Raises
     ------
@@ -68,8 +68,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         _records(path, name_within(path, source.root), options, is_carried)
         for path in files_of(source, "csv")
     )
-    records = islice(chain.from_iterable(tables), options.start, None)
-    rows = parsed_records(records, partial(_row, schema, problems), problems)
+    rows = parsed_records(chain.from_iterable(tables), partial(_row, schema, problems), problems)
     return batches_of_rows(rows, schema, problems)
 
 

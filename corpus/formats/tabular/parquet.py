@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.stri
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield record batches of the rows, from row number `start` on.
+    """Yield record batches of the rows.
 
     Raises
     ------
@@ -56,16 +55,13 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     is_carried = options.carry != "nothing"
     schema = _schema_of_all(files, options.columns) if is_carried else SCHEMA
     carried = fields_after_notes(schema)
-    start = options.start
     for path in files:
         with _opened(path) as file:
-            rows = file.metadata.num_rows
-            if start < rows:
+            if file.metadata.num_rows:
                 unused = set(file.schema_arrow.names).difference(astuple(options.columns), carried)
                 problems.unused |= unused
                 reader = _Reader(path, name_within(path, source.root), options.columns, schema)
-                yield from reader.batches(file, start, problems)
-            start = max(0, start - rows)
+                yield from reader.batches(file, problems)
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -141,30 +137,21 @@ class _Reader:
         self._path, self._shown, self._name = path, str(path), name
         self._columns, self._schema = columns, schema
 
-    def batches(
-        self, file: pq.ParquetFile, start: int, problems: Problems
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield record batches of the rows from number `start` on."""
+    def batches(self, file: pq.ParquetFile, problems: Problems) -> Iterator[pa.RecordBatch]:
+        """Yield record batches of the rows."""
         present = _columns_present(file.schema_arrow, self._shown, self._columns)
         names = fields_after_notes(self._schema)
         carried = [name for name in names if name in file.schema_arrow.names]
-        row, groups = _groups_from(file.metadata, start)
-        for batch in self._raw_batches(file, groups, [*present, *carried]):
-            if row + len(batch) > start:
-                rest = batch.slice(max(0, start - row))
-                first = row + len(batch) - len(rest)
-                part = self._part(self._with_ids(rest, first))
-                yield from checked_batches(part, partial(self._where, first), problems)
-            row += len(batch)
+        first = 0
+        for batch in self._raw_batches(file, [*present, *carried]):
+            part = self._part(self._with_ids(batch, first))
+            yield from checked_batches(part, partial(self._where, first), problems)
+            first += len(batch)
 
-    def _raw_batches(
-        self, file: pq.ParquetFile, groups: list[int], columns: list[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def _raw_batches(self, file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
         rows = _rows_at_once(file.metadata)
         try:
-            yield from file.iter_batches(
-                batch_size=rows, row_groups=groups, columns=columns, use_threads=False
-            )
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise unreadable(self._path, error) or InputError(
                 f"{self._shown} is damaged: its rows cannot be read"
@@ -276,23 +263,12 @@ def _opened(path: Path) -> pq.ParquetFile:
         raise unreadable(path, error) or InputError(
             f"{path} is not a complete Parquet file: was it cut off while it was written?"
         ) from error
-    rows = _rows_of_groups(file.metadata)
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    rows = [group.num_rows for group in groups]
     if min(rows, default=0) < 0 or sum(rows) != file.metadata.num_rows:
         file.close()
         raise InputError(f"{path} is damaged: its groups have other numbers of rows than the file")
     return file
-
-
-def _rows_of_groups(metadata: pq.FileMetaData) -> list[int]:
-    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-
-
-def _groups_from(metadata: pq.FileMetaData, start: int) -> tuple[int, list[int]]:
-    """Return how many rows the groups that end before row `start` hold, and the other groups."""
-    sizes = _rows_of_groups(metadata)
-    ends = list(accumulate(sizes))
-    groups = [group for group, end in enumerate(ends) if end > start]
-    return ends[groups[0]] - sizes[groups[0]], groups
 
 
 def _rows_at_once(metadata: pq.FileMetaData) -> int:

@@ -264,14 +264,10 @@ def test_files_that_cannot_be_opened_or_named_are_rejected(tmp_path: Path, forma
 
 
 @pytest.mark.parametrize("format", ["brat", "text"])
-def test_start_counts_names_in_order(tmp_path: Path, format: str) -> None:
+def test_documents_are_in_the_order_of_their_names(tmp_path: Path, format: str) -> None:
     write([Document(f"d{n // 10}/{n % 10}", str(n)) for n in range(30)], tmp_path / "x")
     everything = list(read(tmp_path / "x", format=format, problems=Problems()))
     assert [document.text for document in everything] == [str(n) for n in range(30)]
-    (tmp_path / "x" / "d0" / "3.txt").write_bytes(b"\xff")  # is not opened
-    for start in (4, 10, 29, 30, 31):
-        rest = list(read(tmp_path / "x", format=format, problems=Problems(), start=start))
-        assert rest == everything[start:]
 
 
 def test_annotations_are_written_in_order_and_on_one_line_each(tmp_path: Path) -> None:

@@ -223,14 +223,11 @@ def test_byte_order_marks_and_windows_line_ends_are_no_part_of_it(path: Path) ->
     assert [document.text for document in documents(path)] == ["Anna", "Reus"]
 
 
-def test_start_counts_documents_over_files(tmp_path: Path) -> None:
+def test_documents_are_counted_over_files(tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("a\tO\n\nb\tO\n\n\n\nc\tO")
     (tmp_path / "b.bio").write_text("# a licence\n\n# id = d\nd\tO\n\nd\tO\n\n# id = e\ne\tO\n")
-    everything = documents(tmp_path)
-    assert [document.text for document in everything] == ["a", "b", "c", "d\nd", "e"]
+    assert [document.text for document in documents(tmp_path)] == ["a", "b", "c", "d\nd", "e"]
     assert count_records(tmp_path) == 5
-    for start in range(7):
-        assert documents(tmp_path, start=start) == everything[start:]
 
 
 def test_what_is_written(path: Path) -> None:

@@ -54,7 +54,6 @@ def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> 
     (tmp_path / "b.tsv").write_text("text\nC")
     expected = ["a.csv:2", "a.csv:3", "b.tsv:2"]
     assert [document.id for document in documents(tmp_path)] == expected
-    assert [document.id for document in documents(tmp_path, start=1)] == expected[1:]
 
 
 @pytest.mark.parametrize("content", ["", "\n", "id,text", "id,text\n", "\ufeff"])
@@ -138,9 +137,6 @@ def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyP
         "52",
         "99",
     ]
-    for start in (3, 50, 51, 97, 98, 99, 100):
-        wanted = [name for name in expected if int(name) >= start]
-        assert [document.id for document in documents(path, lenient(), start=start)] == wanted
 
 
 def test_a_quotation_mark_that_is_not_closed_is_reported(path: Path) -> None:

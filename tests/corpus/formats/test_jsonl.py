@@ -96,7 +96,6 @@ def test_a_line_without_an_id_is_named_by_its_file_and_number(tmp_path: Path) ->
     (tmp_path / "deep" / "a.ndjson").write_text('{"text": "A"}\n\n\n{"text": "A"}\n')
     expected = ["deep/a.jsonl:2", "x", "deep/a.ndjson:1", "deep/a.ndjson:4"]
     assert [document.id for document in documents(tmp_path)] == expected
-    assert [document.id for document in documents(tmp_path, start=2)] == expected[2:]
     assert [document.id for document in documents(tmp_path / "deep" / "a.jsonl")] == [
         "a.jsonl:2",
         "x",
@@ -165,22 +164,12 @@ def test_overlaps_are_conflicts(path: Path) -> None:
     assert documents(path, lenient()) == [Document("a\n", "Joan", (Span(1, 4, "B"),))]
 
 
-def test_start_counts_lines_that_are_not_blank(tmp_path: Path) -> None:
+def test_blank_lines_are_no_documents(tmp_path: Path) -> None:
     lines = [json.dumps({"id": n, "text": "x" * n}) for n in range(10)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines[:4]))
     (tmp_path / "b.jsonl").touch()
     (tmp_path / "c.jsonl").write_text("\n\n".join(["", *lines[4:], ""]))
-    everything = documents(tmp_path)
-    assert [document.id for document in everything] == [str(n) for n in range(10)]
-    for start in range(12):
-        assert documents(tmp_path, start=start) == everything[start:]
-
-
-def test_start_counts_lines_that_are_rejected_and_does_not_parse_them(path: Path) -> None:
-    path.write_text(f"Joan\n{GOOD}\n{{}}\n{GOOD}\n")
-    for start, expected in enumerate([2, 2, 1, 1, 0]):
-        assert len(documents(path, lenient(), start=start)) == expected
-    assert len(documents(path, Problems(), start=3)) == 1
+    assert [document.id for document in documents(tmp_path)] == [str(n) for n in range(10)]
 
 
 def test_a_file_that_vanished_is_an_error(path: Path) -> None:

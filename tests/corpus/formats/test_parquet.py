@@ -92,7 +92,6 @@ def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> 
         save(tmp_path / "deep" / name, 2, text=["A", "B", "C"])
     expected = [f"deep/a.{suffix}:{row}" for suffix in ("parquet", "pq") for row in range(3)]
     assert [document.id for document in documents(tmp_path)] == expected
-    assert [document.id for document in documents(tmp_path, start=4)] == expected[4:]
 
 
 @pytest.mark.parametrize(
@@ -179,15 +178,12 @@ def test_damage_inside_of_a_file_is_an_error(path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_start_counts_rows_over_row_groups_and_files(tmp_path: Path) -> None:
+def test_rows_are_read_over_row_groups_and_files(tmp_path: Path) -> None:
     for name, low, high, size in [("a", 0, 10, 3), ("b", 10, 10, 3), ("c", 10, 17, 100)]:
         ids = pa.array(range(low, high), pa.int64())
         texts = pa.array([f"t{n}" for n in range(low, high)], pa.string())
         save(tmp_path / f"{name}.parquet", size, id=ids, text=texts)
-    everything = documents(tmp_path)
-    assert [document.id for document in everything] == [str(n) for n in range(17)]
-    for start in range(19):
-        assert documents(tmp_path, start=start) == everything[start:]
+    assert [document.id for document in documents(tmp_path)] == [str(n) for n in range(17)]
 
 
 def test_row_groups_are_bounded_by_rows_and_by_bytes(path, monkeypatch) -> None:

@@ -161,12 +161,10 @@ def test_a_named_format_that_a_folder_does_not_hold_is_an_error(tmp_path: Path) 
         list(read(tmp_path, format="parquet", problems=Problems()))
 
 
-def test_an_unknown_format_or_start_is_an_error(tmp_path: Path) -> None:
+def test_an_unknown_format_is_an_error(tmp_path: Path) -> None:
     touch(tmp_path, "a.txt")
     with pytest.raises(InputError, match="'docx' is unknown: expected brat, conll, csv, jsonl"):
         read(tmp_path, format="docx", problems=Problems())
-    with pytest.raises(InputError, match="start = -1"):
-        read(tmp_path, start=-1, problems=Problems())
 
 
 def test_columns_need_names_of_their_own() -> None:
