@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from corpus.document import Document, Span
 from corpus.errors import Problems
+from corpus.formats.batches import from_bytes, to_bytes
 from corpus.ragged import offsets_of, ranges_of, used_only
 from corpus.tags import (
     UNKNOWN,
@@ -248,20 +249,12 @@ class Batch:
             columns["weight"] = pa.array(self.weights, pa.float32())
         if self.derived is not None:
             columns["derived"] = pa.array(self.derived, pa.bool_())
-        table = pa.record_batch(columns)
-        schema = table.schema.with_metadata({"labels": json.dumps(self.labels)})
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, schema) as stream:
-            stream.write_batch(table.replace_schema_metadata(schema.metadata))
-        data: bytes = sink.getvalue().to_pybytes()
-        return data
+        return to_bytes(pa.record_batch(columns, metadata={"labels": json.dumps(self.labels)}))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Batch:
         """Read what `to_bytes` wrote."""
-        with pa.ipc.open_stream(data) as stream:
-            table = stream.read_next_batch()
-            labels = json.loads((stream.schema.metadata or {})[b"labels"])
+        table = from_bytes(data)
         words = table["word_ids"]
         streams = {
             name.removeprefix(_STREAM): _stream(table[name].values)
@@ -278,7 +271,7 @@ class Batch:
             ends=table["ends"].values.to_numpy(),
             document_offsets=words.offsets.to_numpy(),
             tags=table["tags"].values.to_numpy(),
-            labels=tuple(labels),
+            labels=tuple(json.loads(table.schema.metadata[b"labels"])),
             weights=table["weight"].to_numpy() if "weight" in table.schema.names else None,
             streams=streams,
             derived=table["derived"].to_numpy(zero_copy_only=False)

@@ -67,19 +67,12 @@ def array_bytes(array: Array) -> bytes:
 
 def write_array(path: Path, array: Array) -> None:
     """Write a NumPy file of an array into a folder that is locked or not complete."""
+    array = np.ascontiguousarray(array)
     with open_anew(path) as file:
-        # To a file that it knows, NumPy writes in a way that does not report why it fails.
-        np.save(_Stream(file), array, allow_pickle=False)
-
-
-@dataclass
-class _Stream:
-    """A file that only writes."""
-
-    file: BinaryIO
-
-    def write(self, data: bytes) -> int:
-        return self.file.write(data)
+        # NumPy itself would not report why writing to a file fails.
+        header = np.lib.format.header_data_from_array_1_0(array)
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(array.data)
 
 
 def map_array(path: Path, expected: Expected) -> Array:

@@ -6,12 +6,9 @@ are checked before memory is taken.
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from corpus.errors import InputError
 
@@ -32,54 +29,6 @@ def unpacking_error(name: str, size: int) -> InputError:
         f"{name} has {size:,} bytes and unpacks to more than {most_unpacked(size):,}, the limit "
         f"({MOST_RATIO} times as many, and at least {ALWAYS:,})"
     )
-
-
-class LimitedReader(io.RawIOBase):
-    """The content of a compressed file, up to its limit.
-
-    Parameters
-    ----------
-    file : io.BufferedIOBase
-        What decompresses it.
-    name : str
-        The name of the file in messages.
-    size : int
-        The size of the compressed file.
-    """
-
-    def __init__(self, file: io.BufferedIOBase, name: str, size: int) -> None:
-        self._file, self._name, self._size = file, name, size
-        self._place = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, and return the number of bytes."""
-        number: int = self._file.readinto(buffer)
-        self._move(self._place + number)
-        return number
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        target = offset + (self._place if whence == os.SEEK_CUR else 0)
-        # The file may end before; then nothing is wrong with its size.
-        self._move(self._file.seek(min(target, most_unpacked(self._size) + 1)))
-        return self._place
-
-    def tell(self) -> int:
-        return self._place
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-    def _move(self, place: int) -> None:
-        if place > most_unpacked(self._size):
-            raise unpacking_error(self._name, self._size)
-        self._place = place
 
 
 def refuse_more_than_memory(needed: int, what: str) -> None:

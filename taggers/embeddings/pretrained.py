@@ -25,7 +25,7 @@ from corpus.errors import InputError
 from corpus.formats.files import checked_codec
 from corpus.storage.arrays import write_array
 from corpus.storage.atomic import new_folder, open_new, refuse_existing
-from corpus.storage.unpacking import LimitedReader, refuse_more_than_memory
+from corpus.storage.unpacking import most_unpacked, refuse_more_than_memory, unpacking_error
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.embedding_files import (
     NORMALISATIONS,
@@ -162,13 +162,15 @@ def _opened(source: Path, staging: Path) -> Iterator[BinaryIO]:
             yield file
         return
     copy = staging / "copy"
+    size = source.stat().st_size
     with gzip.open(source) as content, open_new(copy) as unpacked:
-        reader = LimitedReader(content, str(source), source.stat().st_size)
-        piece: bytes | None = b"-"
+        piece = b"-"
         while piece:
             with _errors_of_reading(source):
-                piece = reader.read(LONGEST)
-            unpacked.write(piece or b"")
+                piece = content.read(LONGEST)
+            unpacked.write(piece)
+            if unpacked.tell() > most_unpacked(size):
+                raise unpacking_error(str(source), size)
     with copy.open("rb") as file:
         yield file
     copy.unlink()
