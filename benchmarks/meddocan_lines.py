@@ -11,7 +11,6 @@ import numpy as np
 
 from bootstrap.config.presets import PAPER, with_preset
 from corpus.batch import make_batch
-from corpus.corpora import with_classes
 from corpus.document import Document
 from corpus.errors import Problems
 from corpus.evaluation import GoldBatch, score_batches
@@ -50,7 +49,7 @@ def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
 def units_of(split: str, classes: dict[str, str] | None, unit: Unit) -> list[Document]:
     """Read the units of a split: whole notes, lines or sentences."""
     documents = read(DATA / split, problems=Problems())
-    return list(split_documents((with_classes(d, classes) for d in documents), unit, Problems()))
+    return list(split_documents((d.with_classes(classes) for d in documents), unit, Problems()))
 
 
 def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:

@@ -23,10 +23,9 @@ from bootstrap.cli.main import main as bootstrap
 from bootstrap.export import export_model
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
-from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import Problems
-from corpus.formats import write
+from corpus.formats import read, write
 from corpus.units import split_documents
 from gazetteers.builtin import CENSUS
 from taggers import CRFOptions, make_tagger
@@ -45,7 +44,7 @@ PEOPLE = ("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_S
 
 def notes_of(split: str) -> list[Document]:
     """Read the notes of a split."""
-    return list(read_corpus(str(DATA / split), problems=Problems()))
+    return list(read(DATA / split, problems=Problems()))
 
 
 def entries(contents: Mapping[str, int]) -> int:
@@ -90,7 +89,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         model.mkdir(mode=0o700)
-        gold = [with_classes(note, classes) for note in dev]
+        gold = [note.with_classes(classes) for note in dev]
         options = options.with_embeddings(lambda: trained_embeddings(train + dev, Path(folder)))
         make_tagger(kind, options).fit(lines, rng=np.random.default_rng(0)).save(model)
         add_to_model(model, {UNIT_FILE: json.dumps({"unit": "line"}).encode()})

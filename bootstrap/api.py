@@ -30,7 +30,6 @@ from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
 from corpus import evaluation, formats
 from corpus.arguments import elements_of, typed
-from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import Columns, WriteReport
@@ -397,10 +396,10 @@ def read(
     problems : Problems, optional
         Collects what cannot be used; by default reading stops at the first such problem.
     """
-    return read_corpus(
-        str(source),
+    return formats.read(
+        source,
         format=format,
-        columns=columns,
+        columns=columns or Columns(),
         problems=problems or Problems(),
         encoding=encoding,
     )

@@ -12,7 +12,6 @@ from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
-from corpus.corpora import with_classes
 from corpus.document import Document
 from corpus.errors import Problems
 from corpus.evaluation import Scores, score
@@ -198,7 +197,7 @@ def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     model = Run(demo.run).iteration(iteration).model_folder
     labels = load_configuration(demo.config).labels
     classes = None if labels is None else dict(labels)
-    gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]
+    gold = [note.with_classes(classes) for note in read(demo.notes("test"), problems=Problems())]
     tagger = ParallelTagger.load(model, jobs=jobs)
     tagged = tag_documents(gold, tagger, read_unit_file(model).unit)
     return score(gold, (note.document for note in tagged))

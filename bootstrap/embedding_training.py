@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.execution.processes import in_processes
-from corpus.corpora import is_synthetic
 from corpus.counts import WordCounter, WordCounts, pieces_of
 from corpus.errors import InputError
 from corpus.formats import find_files
+from corpus.formats.synthetic import is_synthetic
 from corpus.storage.arrays import write_array
 from corpus.storage.atomic import (
     create_folder,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from corpus.arguments import elements_of, require_text
@@ -97,6 +98,15 @@ class Document:
         for left, right in pairwise(spans):
             if right.start < left.end:
                 raise DocumentError(f"document {quoted(self.id)}: spans {left} and {right} overlap")
+
+    def with_classes(self, classes: Mapping[str, str] | None) -> Document:
+        """Rename the labels to classes and drop all others; None keeps every label."""
+        if classes is None:
+            return self
+        spans = (
+            replace(span, label=classes[span.label]) for span in self.spans if span.label in classes
+        )
+        return replace(self, spans=tuple(spans))
 
     @property
     def visible_spans(self) -> tuple[Span, ...]:

@@ -8,10 +8,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from bootstrap.config.configuration import load_data
-from corpus.corpora import read_corpus, read_corpus_batches
 from corpus.document import Document
 from corpus.errors import InputError, Problems
-from corpus.formats import Columns
+from corpus.formats import Columns, read, read_batches
 from corpus.formats.sources import Carry
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def read_note_batches(
     carry: Carry = "nothing",
 ) -> Iterator[pa.RecordBatch]:
     """Read the source of a command as record batches."""
-    return read_corpus_batches(
+    return read_batches(
         options.source,
         format=options.source_format,
         columns=columns or columns_of(options),
@@ -53,7 +52,7 @@ def read_gold(options: argparse.Namespace, problems: Problems) -> Iterator[Docum
     """Read the annotated notes of ``--gold``; None without them."""
     if not options.gold:
         return None
-    return read_corpus(options.gold, columns=columns_of(options), problems=problems)
+    return read(options.gold, columns=columns_of(options), problems=problems)
 
 
 def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:

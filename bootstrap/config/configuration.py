@@ -33,9 +33,9 @@ from bootstrap.config.tagger_sections import (
 )
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
 from bootstrap.selection.strategies import SelectOptions, strategy_kinds, uses_lists
-from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files
+from corpus.formats.synthetic import is_synthetic
 from corpus.storage.fields import parse_toml
 from taggers.augmentation import AugmentOptions
 from taggers.options import Capability, Coverage, TaggerOptions

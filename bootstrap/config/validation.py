@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from bootstrap.config.overrides import ConfigurationError, Source
-from corpus.corpora import is_synthetic
 from corpus.errors import InputError
+from corpus.formats.synthetic import is_synthetic
 from taggers.options import checked_value, is_required, path_fields
 
 if TYPE_CHECKING:

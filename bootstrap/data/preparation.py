@@ -15,9 +15,9 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import DataOptions
 from bootstrap.data.splits import Notes, read_notes, splits_of
 from corpus.batch import Batch, are_among
-from corpus.corpora import is_synthetic
 from corpus.errors import InputError, quoted
 from corpus.formats import find_files
+from corpus.formats.synthetic import is_synthetic
 from corpus.tags import classes_of
 from taggers.options import Coverage
 

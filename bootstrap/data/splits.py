@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, batch_of_texts, make_batch
-from corpus.corpora import is_synthetic, read_corpus_batches, relabelled
 from corpus.document import Document
 from corpus.errors import InputError, Problems, quoted
-from corpus.formats import has_column
-from corpus.formats.batches import concatenated, documents_of
+from corpus.formats import has_column, read_batches
+from corpus.formats.batches import concatenated, documents_of, relabelled
+from corpus.formats.synthetic import is_synthetic
 from corpus.tokens.normalisation import normalised_text, normalised_texts
 from corpus.units import split_batch, split_documents
 
@@ -46,7 +46,7 @@ def read_source_batches(
     """
     source, columns = getattr(options, split), options.columns_of(split)
     labelled = split != "unlabeled"
-    batches = read_corpus_batches(source, columns=columns, problems=problems, labelled=labelled)
+    batches = read_batches(source, columns=columns, problems=problems, labelled=labelled)
     yield from (relabelled(batch, labels, Counter()) for batch in batches)
 
 
@@ -206,7 +206,7 @@ def _read_gold(
     """Read the documents from which rounds are chosen, without held-out texts and patients."""
     problems = problems_for(data)
     columns = data.columns_with(active.gold_columns)
-    batches = read_corpus_batches(active.gold, columns=columns, problems=problems)
+    batches = read_batches(active.gold, columns=columns, problems=problems)
     sources = [d for batch in batches for d in documents_of(relabelled(batch, labels, Counter()))]
     if not any(source.spans for source in sources):
         hint = _hint(active.gold, columns.label, "gold", labels)

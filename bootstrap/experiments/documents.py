@@ -17,7 +17,6 @@ from bootstrap.config.experiment_options import SeedOptions
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import Split
-from corpus.corpora import with_classes
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import write
@@ -141,7 +140,7 @@ class DocumentFiles:
         if not all(map(_is_intact, paths)):
             units = self._units_of(split)
             labels = None if self._plan.labels is None else dict(self._plan.labels)
-            documents = [with_classes(unit, labels) for unit in units]
+            documents = [unit.with_classes(labels) for unit in units]
             chosen = draw_seed(documents, variant.seed, np.random.default_rng(random_state))
             others = np.setdiff1d(np.arange(len(units)), chosen)
             for path, indices in zip(paths, (chosen, others), strict=True):

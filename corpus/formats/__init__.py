@@ -26,6 +26,7 @@ from corpus.formats.sources import (
     format_of,
     locate,
 )
+from corpus.formats.synthetic import count_notes, is_synthetic, notes_of
 from corpus.formats.table import FORMATS, Format, format_named
 from corpus.formats.targets import WriteReport
 from corpus.storage.atomic import refuse_existing
@@ -97,7 +98,7 @@ def count_records(source: str | Path, *, format: str | None = None) -> int:
     Parameters
     ----------
     source : str or Path
-        As in `find_files`.
+        As in `read`.
     format : str, optional
         A key of `FORMATS`; detected by default.
 
@@ -106,6 +107,8 @@ def count_records(source: str | Path, *, format: str | None = None) -> int:
     int
         An estimate of the number of documents: blank lines count. It is 0 for a pipe.
     """
+    if is_synthetic(source):
+        return count_notes(source)
     located = locate(source)
     return int(format_named(format or format_of(located)).implementation.count(located))
 
@@ -124,7 +127,8 @@ def read(
     Parameters
     ----------
     source : str or Path
-        As in `find_files`; ``-`` is standard input.
+        As in `find_files`; ``-`` is standard input, and ``synthetic:1000?random_state=1&part=seed``
+        is 1,000 synthetic notes.
     format : str, optional
         A key of `FORMATS`; detected by default. If a source has files of several formats, only
         files of this format are read.
@@ -200,6 +204,10 @@ def read_batches(
     InputError, ProblemError
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
+    if is_synthetic(source):
+        from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
+
+        return batches_of(notes_of(source))
     options = ReadOptions(columns, carry, checked_codec(encoding))
     located, row = _located(source, format, options, labelled)
     batches: Iterator[pa.RecordBatch] = row.implementation.read(located, options, problems)

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
+from corpus.ragged import offsets_of
 
 Row = TypeVar("Row")
 
@@ -219,6 +220,40 @@ def with_annotations(
         fields.append(batch.schema.field(OTHERS))
         columns.append(batch.column(OTHERS))
     return pa.record_batch(columns, schema=pa.schema(fields, batch.schema.metadata))
+
+
+def relabelled(
+    batch: pa.RecordBatch, classes: Mapping[str, str] | None, dropped: Counter[str]
+) -> pa.RecordBatch:
+    """Rename the labels of documents to classes and drop all others.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        The documents.
+    classes : mapping of str to str or None
+        The class of each label; None keeps every label.
+    dropped : Counter of str
+        Counts the annotations of all other labels, which are dropped.
+    """
+    if classes is None:
+        return batch
+    labels = batch.column("labels").flatten().dictionary_encode()
+    names = [classes.get(name) for name in labels.dictionary.to_pylist()]
+    renamed = pa.array(names, pa.string()).take(labels.indices)
+    kept = renamed.is_valid().to_numpy(zero_copy_only=False)
+    lost = pc.value_counts(labels.filter(pa.array(~kept)).dictionary_decode()).to_pylist()
+    dropped.update({count["values"]: count["counts"] for count in lost})
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    bounds = columns["starts"].offsets.to_numpy() - columns["starts"].offsets[0].as_py()
+    columns["labels"] = list_array(bounds, renamed)
+    for name in columns.keys() & {"starts", "ends", "labels", SPAN_CONFIDENCES}:
+        given = columns[name].is_valid().to_numpy(zero_copy_only=False)  # confidences may be null
+        own = np.repeat(given, np.diff(bounds))
+        values = columns[name].flatten().filter(pa.array(kept[own]))
+        offsets = pa.array(offsets_of(kept & own)[bounds], pa.int32())
+        columns[name] = pa.ListArray.from_arrays(offsets, values, mask=pa.array(~given))
+    return pa.record_batch([columns[name] for name in batch.schema.names], schema=batch.schema)
 
 
 def documents_of(batch: pa.RecordBatch) -> Iterator[Document]:

@@ -15,7 +15,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus import counts as counting
-from corpus.corpora import count_records as count_records_of_corpus
 from corpus.counts import WordCounter, WordCounts, _WordNumbers, count_words
 from corpus.document import Document
 from corpus.errors import InputError, Problems
@@ -233,7 +232,6 @@ def test_records_are_as_many_as_are_read(tmp_path: Path, format: str, number: in
     whole = len(list(read(tmp_path, format=format, problems=Problems())))
     assert count_records(tmp_path, format=format) == whole == 2 * number
     assert count_records(tmp_path / f"a{suffix}", format=format) == number
-    assert count_records_of_corpus(str(tmp_path), format=format) == 2 * number
     assert count_records(tmp_path) == 2 * number
     if suffix:
         assert count_records(f"{tmp_path}/*{suffix}") == 2 * number
@@ -245,12 +243,11 @@ def test_blank_lines_count(tmp_path: Path) -> None:
 
 
 def test_records_of_what_is_no_corpus(tmp_path: Path) -> None:
-    for call in (count_records, lambda source: count_records_of_corpus(str(source))):
-        with pytest.raises(InputError, match="nothing"):
-            call(tmp_path / "nothing")
-        with pytest.raises(InputError, match="holds no files"):
-            call(tmp_path)
+    with pytest.raises(InputError, match="nothing"):
+        count_records(tmp_path / "nothing")
+    with pytest.raises(InputError, match="holds no files"):
+        count_records(tmp_path)
     with pytest.raises(InputError, match="format 'xml' is unknown"):
         count_records(Path(__file__), format="xml")
-    assert count_records_of_corpus("synthetic:17?random_state=1&part=seed") == 17
-    assert count_records_of_corpus("synthetic:many") == 0  # reading it says what is wrong
+    assert count_records("synthetic:17?random_state=1&part=seed") == 17
+    assert count_records("synthetic:many") == 0  # reading it says what is wrong

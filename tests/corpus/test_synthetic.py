@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.batch import make_batch
-from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError, Problems
+from corpus.formats import read
 from corpus.synthetic import synthetic_notes
 from corpus.synthetic.grammar import grammar_of
 
@@ -92,9 +92,9 @@ def test_names_are_also_words_and_eponyms_are_never_persons(notes):
 
 
 def test_synthetic_notes_are_a_corpus_source():
-    actual = list(read_corpus("synthetic:20?random_state=4&part=seed", problems=Problems()))
+    actual = list(read("synthetic:20?random_state=4&part=seed", problems=Problems()))
     assert actual == list(synthetic_notes(20, random_state=4, part="seed"))
-    first = next(islice(read_corpus("synthetic:3", problems=Problems()), 1))
+    first = next(islice(read("synthetic:3", problems=Problems()), 1))
     assert first == next(synthetic_notes(1))
 
 
@@ -103,7 +103,7 @@ def test_synthetic_notes_are_a_corpus_source():
 )
 def test_a_source_that_names_no_notes_is_an_error(source):
     with pytest.raises(InputError, match="synthetic:NUMBER"):
-        list(read_corpus(source, problems=Problems()))
+        list(read(source, problems=Problems()))
 
 
 @pytest.mark.parametrize("options", [{"random_state": -1}, {"part": "some"}])

@@ -11,7 +11,7 @@ from itertools import chain
 from bootstrap.audit import Audit, Confirmed, Group, audit
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, problems_of, read_gold
-from corpus.corpora import read_corpus
+from corpus.formats import read
 from taggers.privacy.pruning import AFFIXES
 
 _TITLES = ("confirmed", "names in notes", "of one patient", "as other words", "not in notes")
@@ -21,7 +21,7 @@ def main(options: argparse.Namespace) -> None:
     """Audit a model, print the figures, and write them as JSON if requested."""
     problems, columns = problems_of(options), columns_of(options)
     notes = chain.from_iterable(
-        read_corpus(source, columns=columns, problems=problems) for source in options.notes
+        read(source, columns=columns, problems=problems) for source in options.notes
     )
     gold = read_gold(options, problems)
     models = [options.model] if options.before is None else [options.before, options.model]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from bootstrap.cli.console import print_report, report_problems
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, read_note_batches
-from corpus.corpora import relabelled
 from corpus.errors import Problems, quoted
 from corpus.formats import FORMATS, WriteReport, target_of, write_batches
+from corpus.formats.batches import relabelled
 
 _NAMED = 20  # labels or columns that a line names
 

@@ -6,9 +6,9 @@ import argparse
 
 from bootstrap.cli.console import StageProgress, print_lines, report_problems
 from bootstrap.cli.inputs import problems_of, read_note_batches
-from corpus.corpora import count_records
 from corpus.counts import count_words
 from corpus.errors import InputError
+from corpus.formats import count_records
 from corpus.storage.atomic import refuse_existing
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
 from bootstrap.cli.inputs import problems_of, read_note_batches
 from bootstrap.embedding_training import EmbeddingRecipe, embed, notes_of
-from corpus.corpora import count_records
 from corpus.errors import InputError
+from corpus.formats import count_records
 from corpus.units import unit_texts
 from taggers.embeddings.embedding import Embedding, find_embeddings
 from taggers.embeddings.pretrained import load_pretrained

@@ -15,11 +15,10 @@ import numpy as np
 from bootstrap.cli.commands.convert import dropped_lines
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of
-from corpus.corpora import read_corpus_batches, relabelled
 from corpus.errors import InputError, quoted
 from corpus.evaluation import MEASURES, score
-from corpus.formats import Columns
-from corpus.formats.batches import documents_of
+from corpus.formats import Columns, read_batches
+from corpus.formats.batches import documents_of, relabelled
 
 _TITLES = ("", "precision", "recall", "F1", "95 % interval", "true", "false", "missed")
 _COUNTS = ("true_positive", "false_positive", "false_negative")
@@ -36,7 +35,7 @@ def main(options: argparse.Namespace) -> None:
         (options.predicted, columns_of(options), classes),
     ):
         problems = problems_of(options)
-        batches = read_corpus_batches(source, columns=columns, problems=problems)
+        batches = read_batches(source, columns=columns, problems=problems)
         renamed = (relabelled(batch, names, dropped) for batch in batches)
         sides.append(list(chain.from_iterable(map(documents_of, renamed))))
         report_problems(problems)

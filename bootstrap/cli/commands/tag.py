@@ -21,9 +21,8 @@ from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
 from bootstrap.inference import find_model, read_unit_file
 from bootstrap.tagging import TagOptions, TagSummary, tagged_batches
-from corpus.corpora import count_records
 from corpus.errors import InputError
-from corpus.formats import FORMATS, target_of
+from corpus.formats import FORMATS, count_records, target_of
 from corpus.formats.batches import SCHEMA
 from corpus.kernels.compiled import warm_up
 from taggers.base import Detail

@@ -130,7 +130,7 @@ def test_no_more_is_read_than_is_asked_for(configure, monkeypatch) -> None:
             read.extend(documents)
             yield batch_of(documents)
 
-    monkeypatch.setattr("bootstrap.data.splits.read_corpus_batches", endless)
+    monkeypatch.setattr("bootstrap.data.splits.read_batches", endless)
     batches = UnlabeledNotes(configure().data, 100).batches()
     for number in (1, 2, 3):
         next(batches)

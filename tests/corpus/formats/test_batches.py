@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.corpora import read_corpus_batches
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, read, read_batches, write, write_batches
@@ -298,5 +297,5 @@ def test_an_empty_patient_is_an_unknown_one(name: str, tmp_path: Path) -> None:
         (tmp_path / name).write_text('{"id": "a", "text": "x", "group": ""}')
     else:
         save(tmp_path / name, id=["a"], text=["x"], group=[""])
-    (batch,) = read_corpus_batches(str(tmp_path / name), problems=Problems(), labelled=False)
+    (batch,) = read_batches(tmp_path / name, problems=Problems(), labelled=False)
     assert batch.column("group").to_pylist() == [None]
