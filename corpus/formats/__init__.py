@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from corpus.document import Document
 from corpus.errors import InputError, Problems
@@ -273,12 +273,12 @@ class Target:
         is_carried = row.carry == "records" or not has_records(schema)
         keeps = row.keeps if is_carried else row.keeps - {"other columns"}
 
-        def parts() -> Iterator[Any]:
+        def counted() -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 report.count(batch, keeps)
-                yield row.implementation.encoded(batch, self.path, self.columns, report)
+                yield batch
 
-        row.implementation.write(parts(), schema, self.path, self.columns)
+        row.implementation.write(counted(), schema, self.path, self.columns, report)
         return report
 
 

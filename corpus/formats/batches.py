@@ -331,7 +331,6 @@ def regrouped(
     batches: Iterable[pa.RecordBatch],
     rows: int | None = None,
     size: int | None = None,
-    text: str = "text",
 ) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in other batches, which do not depend on how many the given ones have.
 
@@ -341,14 +340,12 @@ def regrouped(
         Batches of one schema.
     rows, size : int, optional
         The limits of a batch: its rows, and the bytes of its texts, which its last row may exceed.
-    text : str
-        The name of the column of texts.
     """
     rows, size = rows or MOST_ROWS, size or MOST_BYTES
     waiting: list[pa.RecordBatch] = []
     n_rows = n_bytes = 0
     for whole in batches:
-        ends = np.cumsum(pc.binary_length(whole.column(text)).to_numpy())
+        ends = np.cumsum(pc.binary_length(whole.column("text")).to_numpy())
         start = 0
         while start < len(whole):
             before = int(ends[start - 1]) if start else 0

@@ -158,15 +158,12 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
     yield longest
 
 
-def encoded(
-    batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport
-) -> pa.RecordBatch:
-    """Return the batch: each document is written to files of its own."""
-    return batch
-
-
 def write(
-    parts: Iterable[pa.RecordBatch], schema: pa.Schema, target: Path, columns: Columns
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    report: WriteReport,
 ) -> None:
     """Write a folder with two files for each document, without groups and confidences.
 
@@ -176,7 +173,7 @@ def write(
         If an id is not a unique file name in the folder, or a label contains white space.
     """
     with new_document_folder(target) as folder:
-        for document in chain.from_iterable(map(documents_of, parts)):
+        for document in chain.from_iterable(map(documents_of, batches)):
             write_file_for(document, folder, ".txt", document.text.encode())
             write_file_for(document, folder, ".ann", b"".join(_lines(document)))
 

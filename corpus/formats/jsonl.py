@@ -272,8 +272,19 @@ def _name(key: str, value: msgspec.Raw) -> str:
     raise Unreadable(NO_KEY, f"{key!r} must be a string or a number")
 
 
-def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport) -> bytes:
-    """Return the lines of notes, each with its group if known and its other columns."""
+def write(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    report: WriteReport,
+) -> None:
+    """Write a line for each note, with its group if known and its other columns."""
+    with new_text_file(target) as file:
+        file.writelines(_written(batch, columns) for batch in batches)
+
+
+def _written(batch: pa.RecordBatch, columns: Columns) -> bytes:
     spans = [batch.column(name).to_pylist() for name in ("starts", "ends", "labels")]
     values = columns_after_notes(batch) | {
         columns.id: batch.column("id"),
@@ -304,9 +315,3 @@ def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: Write
 def _joined(line: bytes, others: str) -> bytes:
     """Add the keys of a JSON object to another one."""
     return line if others == "{}" else line[:-1] + b"," + others[1:].encode()
-
-
-def write(parts: Iterable[bytes], schema: pa.Schema, target: Path, columns: Columns) -> None:
-    """Write encoded lines."""
-    with new_text_file(target) as file:
-        file.writelines(parts)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -67,19 +66,6 @@ def _line_document(encoding: str, where: str, line: str) -> Document:
     return Document(where, checked_line(line, encoding).removesuffix("\n"))
 
 
-def encoded(
-    batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport
-) -> pa.RecordBatch | bytes:
-    """Return the lines of standard output, or the batch: each document is written to its own file.
-
-    Raises
-    ------
-    InputError
-        If a text of several lines is written to standard output.
-    """
-    return b"".join(map(_line, documents_of(batch))) if is_standard(target) else batch
-
-
 def _line(document: Document) -> bytes:
     if "\n" in document.text:
         raise InputError(
@@ -89,18 +75,25 @@ def _line(document: Document) -> bytes:
     return readable(f"{document.text}\n".encode())
 
 
-def write(parts: Iterable[Any], schema: pa.Schema, target: Path, columns: Columns) -> None:
+def write(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    report: WriteReport,
+) -> None:
     """Write a folder with a file for each document, or a line for each to standard output.
 
     Raises
     ------
     InputError
-        If an id is not a unique file name in the folder.
+        If an id is not a unique file name in the folder, or a text of several lines is written to
+        standard output.
     """
     if is_standard(target):
         with new_text_file(target) as file:
-            file.writelines(parts)
+            file.writelines(b"".join(map(_line, documents_of(batch))) for batch in batches)
         return
     with new_document_folder(target) as folder:
-        for document in chain.from_iterable(map(documents_of, parts)):
+        for document in chain.from_iterable(map(documents_of, batches)):
             write_file_for(document, folder, ".txt", document.text.encode())

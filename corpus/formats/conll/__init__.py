@@ -32,13 +32,13 @@ from corpus.formats.conll.schemes import (
     fault_in_bioes,
     parsed_tag,
 )
-from corpus.formats.conll.writing import encoded, write
+from corpus.formats.conll.writing import write
 from corpus.formats.files import lines_of
 from corpus.formats.records import Unreadable, checked_line, parsed_records
 from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
 from corpus.tokens.characters import ON_ONE_LINE
 
-__all__ = ["count", "encoded", "read", "write"]
+__all__ = ["count", "read", "write"]
 
 BAD_LINE = "lines that are not a token with a tag"
 BAD_TAGS = "tags that contradict their scheme"

@@ -24,8 +24,14 @@ _LABEL = re.compile(r"\S+")
 _LINE_ENDS = frozenset(LINE_ENDS)
 
 
-def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport) -> bytes:
-    """Return lines of one token and its BIO tag, with this project's tokens.
+def write(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    report: WriteReport,
+) -> None:
+    """Write lines of one token and its BIO tag, with this project's tokens.
 
     A span that does not align with tokens is widened to the tokens that it touches. A span without
     a token of its own is left out. The report counts both.
@@ -35,6 +41,11 @@ def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: Write
     InputError
         If a label has white space in it.
     """
+    with new_text_file(target) as file:
+        file.writelines(_written(batch, report) for batch in batches)
+
+
+def _written(batch: pa.RecordBatch, report: WriteReport) -> bytes:
     documents, problems = list(documents_of(batch)), Problems()
     for document in documents:
         _check_labels(document)
@@ -42,12 +53,6 @@ def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: Write
     _count_misaligned(documents, tokens, problems, report)
     lines = (_lines(document, tokens, index) for index, document in enumerate(documents))
     return b"".join(readable(line) for of_document in lines for line in of_document)
-
-
-def write(parts: Iterable[bytes], schema: pa.Schema, target: Path, columns: Columns) -> None:
-    """Write encoded lines."""
-    with new_text_file(target) as file:
-        file.writelines(parts)
 
 
 def _check_labels(document: Document) -> None:

@@ -175,8 +175,20 @@ def _row(schema: pa.Schema, problems: Problems, where: str, record: _Record) -> 
     return Row(where, sum(map(len, fields)), name, text, group, items, more)
 
 
-def encoded(batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport) -> bytes:
-    """Return the rows of notes."""
+def write(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    report: WriteReport,
+) -> None:
+    """Write a header, then a row for each note."""
+    with new_text_file(target) as file:
+        file.write(_lines([in_order(schema, columns)], target))
+        file.writelines(_written(batch, target, columns) for batch in batches)
+
+
+def _written(batch: pa.RecordBatch, target: Path, columns: Columns) -> bytes:
     if pc.any(pc.equal(batch.column("id"), "")).as_py():
         raise InputError("a document has an empty id; write JSONL or Parquet")
     spans = [batch.column(name).to_pylist() for name in ("starts", "ends", "labels")]
@@ -225,10 +237,3 @@ class _Lines:
 
     def write(self, row: str) -> None:
         self._lines.append(readable(f"{row[:-2]}\n".encode()))
-
-
-def write(parts: Iterable[bytes], schema: pa.Schema, target: Path, columns: Columns) -> None:
-    """Write a header, then encoded rows."""
-    with new_text_file(target) as file:
-        file.write(_lines([in_order(schema, columns)], target))
-        file.writelines(parts)

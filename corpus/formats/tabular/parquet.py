@@ -306,9 +306,27 @@ def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
     return FlatSpans.from_lists(column, starts, ends, _decoded(labels).cast(pa.string()))
 
 
-def encoded(
-    batch: pa.RecordBatch, target: Path, columns: Columns, report: WriteReport
-) -> pa.RecordBatch:
+def write(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    report: WriteReport,
+) -> None:
+    """Write one document per row, in row groups of bounded size."""
+    fields = fields_after_notes(schema) | {
+        columns.id: pa.field(columns.id, pa.string()),
+        columns.text: pa.field(columns.text, pa.large_string()),
+        columns.label: pa.field(columns.label, pa.list_(_SPAN)),
+        columns.group: pa.field(columns.group, pa.string()),
+    }
+    stored = pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
+    with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
+        for batch in regrouped(batches):
+            writer.write_batch(_stored(batch, stored, columns))
+
+
+def _stored(batch: pa.RecordBatch, schema: pa.Schema, columns: Columns) -> pa.RecordBatch:
     """Return notes with the columns of a file."""
     starts, ends, labels = (batch.column(name) for name in ("starts", "ends", "labels"))
     offsets = starts.offsets.to_numpy()
@@ -321,25 +339,4 @@ def encoded(
         columns.label: pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), spans),
         columns.group: batch.column("group").cast(pa.string()),
     }
-    schema = _stored_schema(batch.schema, columns)
     return pa.record_batch([values[name] for name in schema.names], schema=schema)
-
-
-def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
-    fields = fields_after_notes(schema) | {
-        columns.id: pa.field(columns.id, pa.string()),
-        columns.text: pa.field(columns.text, pa.large_string()),
-        columns.label: pa.field(columns.label, pa.list_(_SPAN)),
-        columns.group: pa.field(columns.group, pa.string()),
-    }
-    return pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
-
-
-def write(
-    parts: Iterable[pa.RecordBatch], schema: pa.Schema, target: Path, columns: Columns
-) -> None:
-    """Write one document per row, in row groups of bounded size."""
-    stored = _stored_schema(schema, columns)
-    with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
-        for batch in regrouped(parts, text=columns.text):
-            writer.write_batch(batch)
