@@ -323,9 +323,7 @@ def _covered_by_tokens(
     left, right = (_covered_tokens(tokens, side) for side in (gold, predicted))
     owners = owners_of(tokens.document_offsets)
     number = len(tokens.document_offsets) - 1
-    masks = (left & right, right & ~left, left & ~right)
-    counts = [np.bincount(owners[mask], minlength=number) for mask in masks]
-    return np.stack(counts, axis=1).astype(np.int64)
+    return _per_document(owners[left], owners[right], left[right], number)
 
 
 def _covered_tokens(tokens: Tokens | Batch, entities: Entities) -> npt.NDArray[np.bool_]:

@@ -9,7 +9,6 @@ documents exactly. The parts that a format cannot represent are counted in the r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +27,7 @@ from corpus.formats.sources import (
 )
 from corpus.formats.synthetic import count_notes, is_synthetic, notes_of
 from corpus.formats.table import FORMATS, Format, format_named
-from corpus.formats.targets import WriteReport
+from corpus.formats.targets import Target, WriteReport
 from corpus.storage.atomic import refuse_existing
 
 if TYPE_CHECKING:
@@ -241,45 +240,6 @@ def _has_column(located: Source, row: Format, name: str) -> bool:
     """Return whether a source has a column or key; True for formats without named columns."""
     has_column = getattr(row.implementation, "has_column", None)
     return has_column is None or bool(has_column(located, name))
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A new file or folder, written completely or not at all.
-
-    The output has a hidden name beside the target until it is complete, is private to its owner,
-    and replaces no existing file. Missing parent folders are created.
-
-    Parameters
-    ----------
-    path : Path
-        A new file, or a new folder for brat and text, or ``-`` for standard output. A text file is
-        compressed if its name ends in ``.gz`` or ``.zst``.
-    format : str
-        A key of `FORMATS`.
-    columns : Columns
-        Names of columns or keys, for CSV, JSONL and Parquet.
-    """
-
-    path: Path
-    format: str
-    columns: Columns
-
-    def write(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> WriteReport:
-        """Write record batches of a schema, in order."""
-        from corpus.formats.batches import has_records  # noqa: PLC0415 - pyarrow is slow to import
-
-        row, report = FORMATS[self.format], WriteReport()
-        is_carried = row.carry == "records" or not has_records(schema)
-        keeps = row.keeps if is_carried else row.keeps - {"other columns"}
-
-        def counted() -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                report.count(batch, keeps)
-                yield batch
-
-        row.implementation.write(counted(), schema, self.path, self.columns, report)
-        return report
 
 
 def target_of(

@@ -30,17 +30,8 @@ from corpus.formats.records import (
     settled,
     within,
 )
-from corpus.formats.sources import (
-    Columns,
-    ReadOptions,
-    Source,
-    files_of,
-    id_of,
-    stem_of,
-    suffix_of,
-    text_of,
-)
-from corpus.formats.targets import WriteReport, new_document_folder, write_file_for
+from corpus.formats.sources import ReadOptions, Source, files_of, id_of, stem_of, suffix_of, text_of
+from corpus.formats.targets import Target, WriteReport, new_document_folder, write_file_for
 from corpus.tokens.characters import ON_ONE_LINE
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -159,11 +150,7 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
 
 
 def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write a folder with two files for each document, without groups and confidences.
 
@@ -172,7 +159,7 @@ def write(
     InputError
         If an id is not a unique file name in the folder, or a label contains white space.
     """
-    with new_document_folder(target) as folder:
+    with new_document_folder(target.path) as folder:
         for document in chain.from_iterable(map(documents_of, batches)):
             write_file_for(document, folder, ".txt", document.text.encode())
             write_file_for(document, folder, ".ann", b"".join(_lines(document)))

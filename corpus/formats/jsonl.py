@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -30,12 +29,7 @@ from corpus.formats.batches import (
     schema_with,
 )
 from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file, readable
-from corpus.formats.records import (
-    NOT_UNICODE,
-    Unreadable,
-    checked_line,
-    parsed_records,
-)
+from corpus.formats.records import NOT_UNICODE, Unreadable, checked_line, parsed_records
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -45,7 +39,7 @@ from corpus.formats.sources import (
     name_within,
 )
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of
-from corpus.formats.targets import WriteReport
+from corpus.formats.targets import Target, WriteReport
 
 BYTE_ORDER_MARK = "\ufeff"
 NOT_JSON = "lines that are not a JSON object"
@@ -273,15 +267,11 @@ def _name(key: str, value: msgspec.Raw) -> str:
 
 
 def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write a line for each note, with its group if known and its other columns."""
-    with new_text_file(target) as file:
-        file.writelines(_written(batch, columns) for batch in batches)
+    with new_text_file(target.path) as file:
+        file.writelines(_written(batch, target.columns) for batch in batches)
 
 
 def _written(batch: pa.RecordBatch, columns: Columns) -> bytes:

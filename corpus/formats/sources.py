@@ -13,14 +13,7 @@ from typing import Literal, TypeAlias
 
 from corpus.arguments import encodable, require_text
 from corpus.errors import InputError
-from corpus.formats.files import (
-    CODECS,
-    LONGEST_FILE,
-    STANDARD,
-    is_standard,
-    open_binary,
-    reason_of,
-)
+from corpus.formats.files import CODECS, LONGEST_FILE, STANDARD, is_standard, open_binary, reason_of
 from corpus.formats.records import NOT_READABLE, TOO_LONG, Unreadable, not_encoded
 from corpus.formats.table import FORMATS
 

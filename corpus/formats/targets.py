@@ -1,10 +1,10 @@
-"""Counts of what was written and of what a format could not hold, and folders of documents."""
+"""Targets of documents: files and folders, and counts of what a format could not hold."""
 
 from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from corpus.document import Document
 from corpus.errors import InputError, quoted
 from corpus.formats.files import LONGEST_FILE
-from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
-from corpus.formats.table import EVERYTHING, Kept
+from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
+from corpus.formats.table import EVERYTHING, FORMATS, Kept
 from corpus.storage.atomic import new_folder, open_new
 
 if TYPE_CHECKING:
@@ -70,6 +70,45 @@ class WriteReport:
         """Count what was omitted from documents that are counted as written."""
         if number:
             self.left_out[what] += number
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A new file or folder, written completely or not at all.
+
+    The output has a hidden name beside the target until it is complete, is private to its owner,
+    and replaces no existing file. Missing parent folders are created.
+
+    Parameters
+    ----------
+    path : Path
+        A new file, or a new folder for brat and text, or ``-`` for standard output. A text file is
+        compressed if its name ends in ``.gz`` or ``.zst``.
+    format : str
+        A key of `FORMATS`.
+    columns : Columns
+        Names of columns or keys, for CSV, JSONL and Parquet.
+    """
+
+    path: Path
+    format: str
+    columns: Columns
+
+    def write(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> WriteReport:
+        """Write record batches of a schema, in order."""
+        from corpus.formats.batches import has_records  # noqa: PLC0415 - pyarrow is slow
+
+        row, report = FORMATS[self.format], WriteReport()
+        is_carried = row.carry == "records" or not has_records(schema)
+        keeps = row.keeps if is_carried else row.keeps - {"other columns"}
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                report.count(batch, keeps)
+                yield batch
+
+        row.implementation.write(counted(), schema, self, report)
+        return report
 
 
 @contextmanager

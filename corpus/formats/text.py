@@ -18,7 +18,6 @@ from corpus.formats.batches import batches_of, documents_of
 from corpus.formats.files import is_standard, lines_of, new_text_file, readable
 from corpus.formats.records import checked_line, parsed_records
 from corpus.formats.sources import (
-    Columns,
     ReadOptions,
     Source,
     files_of,
@@ -27,7 +26,7 @@ from corpus.formats.sources import (
     stem_of,
     text_of,
 )
-from corpus.formats.targets import WriteReport, new_document_folder, write_file_for
+from corpus.formats.targets import Target, WriteReport, new_document_folder, write_file_for
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
@@ -76,11 +75,7 @@ def _line(document: Document) -> bytes:
 
 
 def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write a folder with a file for each document, or a line for each to standard output.
 
@@ -90,10 +85,10 @@ def write(
         If an id is not a unique file name in the folder, or a text of several lines is written to
         standard output.
     """
-    if is_standard(target):
-        with new_text_file(target) as file:
+    if is_standard(target.path):
+        with new_text_file(target.path) as file:
             file.writelines(b"".join(map(_line, documents_of(batch))) for batch in batches)
         return
-    with new_document_folder(target) as folder:
+    with new_document_folder(target.path) as folder:
         for document in chain.from_iterable(map(documents_of, batches)):
             write_file_for(document, folder, ".txt", document.text.encode())

@@ -7,7 +7,6 @@ not of the functions that it calls.
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import importlib
@@ -43,7 +42,6 @@ _PACKAGES = ("corpus", "gazetteers", "taggers")
 _IMPORT = b"from corpus.kernels.compiled import"
 
 _config: Any = numba.config  # its attributes are made at run time
-_types: Any = numba.types
 
 _log = logging.getLogger(__name__)
 
@@ -147,38 +145,20 @@ def warm_up(*modules: str, announce: Callable[[], None] | None = None) -> None:
         with FileLock(folder / "lock") if folder else nullcontext():
             for dispatcher, signatures in KERNELS:
                 for signature in signatures:
-                    types = _argument_types(ast.parse(signature, mode="eval").body)
-                    if _compile(dispatcher, types) and announce:
+                    if _compile(dispatcher, signature) and announce:
                         announce()
                         announce = None
 
 
-def _compile(dispatcher: Any, types: Any) -> bool:
+def _compile(dispatcher: Any, signature: str) -> bool:
     """Load or compile a function, and return whether it was compiled."""
     misses = sum(dispatcher.stats.cache_misses.values())
-    while types not in dispatcher.signatures:
+    while True:
         try:
-            dispatcher.compile(types)
+            dispatcher.compile(signature)
+            return bool(sum(dispatcher.stats.cache_misses.values()) > misses)
         except OSError as error:  # a full disk: the function, or one that it calls, is not saved
             _warn(f"machine code cannot be kept ({error.strerror}), and is compiled at every start")
-    return bool(sum(dispatcher.stats.cache_misses.values()) > misses)
-
-
-def _argument_types(node: ast.AST) -> Any:
-    """Convert a parsed signature to numba's types."""
-    match node:
-        case ast.Name(name):
-            return getattr(_types, name)
-        case ast.Subscript(element, axes):
-            dimensions = len(axes.elts) if isinstance(axes, ast.Tuple) else 1
-            return _types.Array(_argument_types(element), dimensions, "C")
-        case ast.Tuple(parts):
-            return tuple(map(_argument_types, parts))
-        case ast.Call(ast.Name(name), arguments):
-            return getattr(_types, name)(*map(_argument_types, arguments))
-        case ast.Constant(value):
-            return value
-    raise ValueError("a signature of a kernel is not in numba's notation")
 
 
 @functools.cache

@@ -6,14 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.kernels.hashing import (
-    EMPTY_SLOT,
-    Hashes,
-    empty_slots,
-    fill_slots,
-    find_slot,
-    keyed,
-)
+from corpus.kernels.hashing import EMPTY_SLOT, Hashes, empty_slots, fill_slots, find_slot, keyed
 
 Positions = npt.NDArray[np.int32]
 

@@ -10,13 +10,7 @@ import numpy.typing as npt
 
 from corpus.kernels.code_points import CharacterTable, Codes, code_points
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hashing import (
-    CODE_POINTS,
-    empty_slots,
-    fill_slots,
-    find_slot,
-    hash_code_points,
-)
+from corpus.kernels.hashing import CODE_POINTS, empty_slots, fill_slots, find_slot, hash_code_points
 from corpus.tokens import expression
 
 _LETTER, _HEAD, _LOWER, _MARK, _DIGIT, _WORD, _GAP = (np.uint32(1 << bit) for bit in range(7))

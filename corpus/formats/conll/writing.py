@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +14,7 @@ from corpus.document import Document
 from corpus.errors import InputError, Problems, quoted
 from corpus.formats.batches import documents_of
 from corpus.formats.files import new_text_file, readable
-from corpus.formats.sources import Columns
-from corpus.formats.targets import WriteReport
+from corpus.formats.targets import Target, WriteReport
 from corpus.tags import MISALIGNED
 from corpus.tokens.characters import LINE_ENDS, ON_ONE_LINE
 
@@ -25,11 +23,7 @@ _LINE_ENDS = frozenset(LINE_ENDS)
 
 
 def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write lines of one token and its BIO tag, with this project's tokens.
 
@@ -41,7 +35,7 @@ def write(
     InputError
         If a label has white space in it.
     """
-    with new_text_file(target) as file:
+    with new_text_file(target.path) as file:
         file.writelines(_written(batch, report) for batch in batches)
 
 

@@ -14,13 +14,7 @@ import pyarrow.compute as pc
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problem, ProblemError, Problems
-from corpus.formats.batches import (
-    SCHEMA,
-    batch_of,
-    concatenated,
-    documents_of,
-    list_array,
-)
+from corpus.formats.batches import SCHEMA, batch_of, concatenated, documents_of, list_array
 from corpus.formats.records import (
     MALFORMED,
     NOT_UTF8,

@@ -45,7 +45,7 @@ from corpus.formats.sources import (
 from corpus.formats.tabular.checks import check_names
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of, json_of
-from corpus.formats.targets import WriteReport
+from corpus.formats.targets import Target, WriteReport
 
 BAD_ROW = "rows of another number of columns"
 UNCLOSED = "quotation marks that are not closed"
@@ -176,19 +176,16 @@ def _row(schema: pa.Schema, problems: Problems, where: str, record: _Record) -> 
 
 
 def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write a header, then a row for each note."""
-    with new_text_file(target) as file:
-        file.write(_lines([in_order(schema, columns)], target))
-        file.writelines(_written(batch, target, columns) for batch in batches)
+    with new_text_file(target.path) as file:
+        file.write(_lines([in_order(schema, target.columns)], target.path))
+        file.writelines(_written(batch, target) for batch in batches)
 
 
-def _written(batch: pa.RecordBatch, target: Path, columns: Columns) -> bytes:
+def _written(batch: pa.RecordBatch, target: Target) -> bytes:
+    columns = target.columns
     if pc.any(pc.equal(batch.column("id"), "")).as_py():
         raise InputError("a document has an empty id; write JSONL or Parquet")
     spans = [batch.column(name).to_pylist() for name in ("starts", "ends", "labels")]
@@ -202,9 +199,8 @@ def _written(batch: pa.RecordBatch, target: Path, columns: Columns) -> bytes:
         columns.label: map(_as_label, *spans),
         columns.group: batch.column("group").to_pylist(),
     }
-    return _lines(
-        zip(*map(values.__getitem__, in_order(batch.schema, columns)), strict=True), target
-    )
+    names = in_order(batch.schema, columns)
+    return _lines(zip(*map(values.__getitem__, names), strict=True), target.path)
 
 
 def _as_label(*parts: Sequence[Any]) -> str:

@@ -30,7 +30,7 @@ from corpus.formats.batches import (
 )
 from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
 from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
-from corpus.formats.targets import WriteReport
+from corpus.formats.targets import Target, WriteReport
 from corpus.storage.atomic import new_file
 
 #: Bytes of a column that are read from the file at once.
@@ -307,13 +307,10 @@ def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
 
 
 def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    report: WriteReport,
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write one document per row, in row groups of bounded size."""
+    columns = target.columns
     fields = fields_after_notes(schema) | {
         columns.id: pa.field(columns.id, pa.string()),
         columns.text: pa.field(columns.text, pa.large_string()),
@@ -321,7 +318,10 @@ def write(
         columns.group: pa.field(columns.group, pa.string()),
     }
     stored = pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
-    with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
+    with (
+        new_file(target.path) as file,
+        pq.ParquetWriter(file, stored, compression="zstd") as writer,
+    ):
         for batch in regrouped(batches):
             writer.write_batch(_stored(batch, stored, columns))
 
