@@ -217,14 +217,12 @@ class LoopParts:
     @cached_property
     def pool(self) -> Pool:
         """The unlabeled documents."""
-        notes, closed = self.notes.unlabeled, self.closed
+        notes = self.notes.unlabeled
         if not self.configuration.self_trains:
             return NoDocuments()
         if self.configuration.loop.keep != RELABEL:
             return TimedPool(notes, self.watch)
-        # A batch that no closed iteration has read is read again, and its problems are counted.
-        cache = CachedPool(notes, self.run.batches_folder, max(len(closed) - 1, 0))
-        return TimedPool(cache, self.watch)
+        return TimedPool(CachedPool(notes, self.run.batches_folder), self.watch)
 
     @cached_property
     def candidates(self) -> TimedCandidates:
