@@ -7,8 +7,8 @@ from pathlib import Path
 from bootstrap.advice.advice import read_advice
 from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.runs.folder import Run
-from corpus.errors import InputError, unreadable
-from corpus.storage import tables
+from bootstrap.runs.records import read_table
+from corpus.errors import InputError
 from taggers.embeddings.embedding_files import embedding_folders
 from taggers.model_folder import DESCRIPTION, verify_model
 
@@ -77,14 +77,5 @@ def _verify_embeddings(folder: Path) -> int:
 
 
 def _verify_table(path: Path) -> int:
-    try:
-        tables.read_table(path)
-        if tables.has_digest(path):
-            return 1
-    except tables.ChangedTableError as error:
-        raise InputError(f"{path} is damaged: {error}") from None
-    except (OSError, ValueError) as error:  # Arrow's errors are among them
-        raise unreadable(path, error) or InputError(
-            f"{path} is not a Parquet file, or is damaged"
-        ) from None
-    raise InputError(f"{path} has no digest: another program wrote it")
+    read_table(path)
+    return 1

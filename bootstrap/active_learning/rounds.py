@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.active_learning.choice import ChoiceLimits, choose_round
-from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats, Query
+from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats
 from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, are_among, concatenate, distinct, keys_of, make_batch
 from corpus.errors import InputError, quoted
@@ -89,8 +89,6 @@ class Rounds:
         ``[active]`` of a configuration; its `gold` is not used here.
     random_state : int
         The seed of the random generators.
-    query : Query, optional
-        By default the configured query.
     queried : sequence of ChosenDocuments
         The earlier rounds.
     """
@@ -103,10 +101,9 @@ class Rounds:
         options: ActiveOptions,
         *,
         random_state: int = 0,
-        query: Query | None = None,
         queried: Sequence[ChosenDocuments] = (),
     ) -> None:
-        self.query = query or QUERIES[options.query]
+        self.query = QUERIES[options.query]
         self.options = options
         self._seed = seed
         self._oracle = oracle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -124,13 +125,9 @@ def advise(
 
 
 def _first_documents(notes: Notes, most: int) -> Batch:
-    """Read the first unlabeled documents; the problems that a run reports do not change."""
-    pool = notes.unlabeled
-    problems = pool.problems
-    try:
-        parts = list(_within(pool.batches(), most))
-    finally:
-        pool.problems = problems
+    """Read the first unlabeled documents."""
+    pool = copy.copy(notes.unlabeled)  # the problems that a run reports do not change
+    parts = list(_within(pool.batches(), most))
     return concatenate(parts) if parts else notes.validation.batch.slice(0, 0)
 
 

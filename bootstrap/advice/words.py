@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from bootstrap.advice.advice import Advice
 
 _SHOWN_IDS = 3
+#: The maximum number of classes that are reported.
+_MOST_CLASSES = 4
 #: The minimum share of all missed entities for a class to be reported.
 _LEAST_SHARE = 0.1
 
@@ -38,7 +40,7 @@ class Missed:
     share: float
 
 
-def most_missed(classes: Mapping[str, ConfusionCounts], most: int = 4) -> list[Missed]:
+def most_missed(classes: Mapping[str, ConfusionCounts]) -> list[Missed]:
     """Return the classes with the most missed entities.
 
     Returns
@@ -53,7 +55,7 @@ def most_missed(classes: Mapping[str, ConfusionCounts], most: int = 4) -> list[M
         Missed(name, counts, counts.false_negatives / total) for name, counts in classes.items()
     ]
     rows.sort(key=lambda row: (-row.share, row.name))
-    return [row for row in rows[:most] if row.share >= _LEAST_SHARE]
+    return [row for row in rows[:_MOST_CLASSES] if row.share >= _LEAST_SHARE]
 
 
 def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:

@@ -95,7 +95,7 @@ def print_experiment(report: Report) -> None:
 def outcome_lines(run: Run) -> list[str]:
     """Report why a run stopped, what it gained, where recall is low and what to do next."""
     rows, outcome = run.metrics(), run.outcome()
-    tested = (run.test_scores(iteration) for iteration in (0, outcome.iteration))
+    tested = map(run.test_counts, (0, outcome.iteration))
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
     return [

@@ -62,9 +62,7 @@ class Sample:
         self._keys = keys[kept]
 
 
-def sample_of(
-    batch: Batch, size: int = SAMPLED, *, tokens: int | None = None, random_state: int = 0
-) -> Batch:
+def sample_of(batch: Batch, size: int = SAMPLED, *, tokens: int | None = None) -> Batch:
     """Return a random sample of the documents of a batch.
 
     Parameters
@@ -75,15 +73,13 @@ def sample_of(
         The maximum number of documents.
     tokens : int, optional
         The maximum number of tokens. The first document that is drawn is kept even if it has more.
-    random_state : int
-        The seed of the random keys.
 
     Returns
     -------
     Batch
         Whole documents, in the order of the batch.
     """
-    keys = np.random.default_rng(random_state).random(len(batch))
+    keys = np.random.default_rng(0).random(len(batch))
     drawn = np.argsort(keys, kind="stable")[:size]
     if tokens is not None:
         fitting = int(np.searchsorted(np.cumsum(batch.lengths[drawn]), tokens, "right"))

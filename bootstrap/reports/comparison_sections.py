@@ -24,6 +24,7 @@ from bootstrap.reports.figures import (
     Figure,
     Panel,
     Series,
+    by_class,
     difference_axis,
     one_panel,
     score_axis,
@@ -377,22 +378,14 @@ def _classes(results: Sequence[RunResult], rows: Sequence[Row], scored: str) -> 
     names = sorted(rows[0].classes, key=lambda name: (-rows[0].classes[name], name))
     if not names:
         return ()
-    figure = Figure(
-        "classes",
-        "F1 of each class",
-        f"The mean of the runs of a name. Classes by the F1 of {rows[0].variant}.",
-        Axis("class", names=tuple(map(quoted, names))),
-        Axis(f"F1 on the {scored}", low=0.0, high=1.0),
-        one_panel(
-            *(
-                Series.from_values(
-                    row.variant, [row.classes[name] for name in names], mark="points", style=style
-                )
-                for style, row in enumerate(rows)
-            )
-        ),
-        rows=True,
-    )
+    caption = f"The mean of the runs of a name. Classes by the F1 of {rows[0].variant}."
+    series = [
+        Series.from_values(
+            row.variant, [row.classes[name] for name in names], mark="points", style=style
+        )
+        for style, row in enumerate(rows)
+    ]
+    figure = by_class("classes", "F1 of each class", caption, names, f"F1 on the {scored}", series)
     gold = dict.fromkeys(names, 0)
     for result in {result.split: result for result in results}.values():
         for name, counts in result.classes().items():

@@ -57,7 +57,7 @@ def scalars_of(record: RunRecord) -> Iterator[Scalar]:
             "stability/kappa": row.kappa,
         }
         numbers |= {f"seconds/{stage}": seconds for stage, seconds in row.seconds.items()}
-        kinds = kinds_of(record.errors[row.iteration] or ())
+        kinds = kinds_of(record.errors[row.iteration])
         numbers |= {f"errors/{kind}": number for kind, number in kinds.items()}
         for name, value in numbers.items():
             if value is not None:
@@ -81,9 +81,8 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
     Raises
     ------
     InputError
-        If TensorFlow is not installed, or if the folder cannot be written.
+        If the folder cannot be written.
     """
-    require_tensorflow()
     import tensorflow as tf  # noqa: PLC0415 - optional, and slow to load
 
     # `tf.summary.scalar` would need TensorBoard, too.
@@ -132,9 +131,8 @@ def save_runs(records: Iterable[RunRecord], folder: Path) -> None:
     Raises
     ------
     InputError
-        If MLflow is not installed, or if the store cannot be written.
+        If the store cannot be written.
     """
-    require_mlflow()
     # It would report its use to its makers.
     os.environ |= {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
     from mlflow import MlflowClient  # noqa: PLC0415 - optional, and slow to load

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from bootstrap.reports.tables import Estimate
+from corpus.errors import quoted
 
 Mark = Literal["line", "points", "bars", "stack", "guide"]
 Number = float | int
@@ -80,12 +81,6 @@ class Series:
     low: tuple[Number | None, ...] = ()
     high: tuple[Number | None, ...] = ()
     notes: tuple[tuple[int, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        lengths = {len(self.places), len(self.values)}
-        lengths |= {len(ends) for ends in (self.low, self.high) if ends}
-        if len(lengths) > 1:
-            raise ValueError(f"{self.name}: columns of different lengths")
 
     @classmethod
     def from_values(
@@ -171,6 +166,20 @@ class Matrix:
 def one_panel(*series: Series) -> tuple[Panel, ...]:
     """Return the panels of a figure with one plot."""
     return (Panel("", series),)
+
+
+def by_class(  # noqa: PLR0917 - the parts of a figure
+    name: str,
+    title: str,
+    caption: str,
+    classes: Sequence[str],
+    values: str,
+    series: Sequence[Series],
+) -> Figure:
+    """Return a figure of scores with a row for each class; `values` is the title of their axis."""
+    places = Axis("class", names=tuple(map(quoted, classes)))
+    scores = Axis(values, low=0.0, high=1.0)
+    return Figure(name, title, caption, places, scores, one_panel(*series), rows=True)
 
 
 def stacked(names: Sequence[str], columns: Sequence[Sequence[Number]]) -> tuple[Series, ...]:

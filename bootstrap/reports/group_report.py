@@ -16,11 +16,16 @@ from bootstrap.reports.comparison_sections import (
 from bootstrap.reports.content import Block, Folded, Paragraph, Report, Section, pair
 from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
-from bootstrap.reports.parts.errors import DEFINITIONS, excerpt_blocks, kinds_figure, kinds_of
+from bootstrap.reports.parts.errors import (
+    DEFINITIONS,
+    excerpt_blocks,
+    kinds_figure,
+    kinds_of,
+    kinds_table,
+)
 from bootstrap.reports.parts.scores import scores_figure, stages_of
 from bootstrap.reports.run_report import details, environment_of, run_report, settings_of
 from bootstrap.reports.tables import Column, Table, columns
-from corpus.error_analysis import ERROR_KINDS
 from corpus.errors import InputError
 
 _SCORED = "validation documents"
@@ -138,37 +143,25 @@ def _sections(groups: Sequence[GroupRecord]) -> dict[str, tuple[Block, ...]]:
         text = "The test documents chose nothing: no iteration and no setting may depend on them."
         blocks = comparison_pair(tested, compare(tested), "test documents", name="test")
         sections["Test"] = (Paragraph(text), *blocks)
-    if errors := _errors(groups):
-        sections["Errors"] = errors
-    return {**sections, "Time": _seconds(groups)}
+    return {**sections, "Errors": _errors(groups), "Time": _seconds(groups)}
 
 
 def _errors(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    """Return the errors by kind, per run of each group; nothing if some were not recorded."""
+    """Return the errors by kind, per run of each group."""
     means = []
     for group in groups:
-        errors = [record.errors[record.best] for record in group.records]
-        if None in errors:
-            return ()
-        total = sum((kinds_of(of_run or ()) for of_run in errors), Counter[str]())
-        means.append(Counter({kind: total[kind] / len(errors) for kind in total}))
+        errors = [error for record in group.records for error in record.errors[record.best]]
+        number = len(group.records)
+        means.append(Counter({kind: n / number for kind, n in kinds_of(errors).items()}))
+    names = tuple(group.name for group in groups)
     figure = kinds_figure(
         "errors",
         "Errors by kind",
         f"In the best iteration; the mean of several runs. {DEFINITIONS}",
-        Axis("name", names=tuple(group.name for group in groups)),
+        Axis("name", names=names),
         means,
     )
-    table = Table(
-        "errors",
-        "Errors by kind",
-        (Column("name"), *columns("number", *ERROR_KINDS, "all")),
-        tuple(
-            (group.name, *(mean[kind] for kind in ERROR_KINDS), sum(mean.values()))
-            for group, mean in zip(groups, means, strict=True)
-        ),
-    )
-    return pair(figure, table)
+    return pair(figure, kinds_table("errors", "Errors by kind", "name", names, means))
 
 
 def _seconds(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:

@@ -120,8 +120,8 @@ class RunRecord:
         return _Estimates(self.counts)
 
     @cached_property
-    def errors(self) -> tuple[list[EntityError] | None, ...]:
-        """The errors of each iteration; None where they were not recorded."""
+    def errors(self) -> tuple[list[EntityError], ...]:
+        """The errors of each iteration."""
         return tuple(self.run.errors(row.iteration) for row in self.rows)
 
     @property

@@ -20,7 +20,7 @@ from bootstrap.reports.parts.scores import (
     test_blocks,
 )
 from bootstrap.reports.parts.selected import selected_blocks
-from bootstrap.reports.tables import Column, Table, columns
+from bootstrap.reports.tables import Column, Estimate, Table, columns, shown_cell, shown_range
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
@@ -67,24 +67,23 @@ def _tiles(record: RunRecord) -> tuple[Tile, ...]:
     """Return the key figures."""
     outcome, best = record.outcome, record.estimates[record.best][ALL]
     gain = f"{round(outcome.gain, 3) + 0.0:+.3f}"
+    interval = f"95 %: {shown_cell(outcome.interval, 'interval')}" if outcome.interval else ""
     last = record.rows[-1]
     learned = max(row.selected for row in record.rows)
     selected_tile = Tile("Selected", f"{learned:,}", "most in one iteration")
     return (
-        Tile("F1, best iteration", f"{best.f1.value:.3f}", _between(best.f1.interval)),
-        Tile("Gain in F1", gain, _between(outcome.interval, signed=True)),
-        Tile("Precision", f"{best.precision.value:.3f}", _between(best.precision.interval)),
-        Tile("Recall", f"{best.recall.value:.3f}", _between(best.recall.interval)),
+        _score_tile("F1, best iteration", best.f1),
+        Tile("Gain in F1", gain, interval),
+        _score_tile("Precision", best.precision),
+        _score_tile("Recall", best.recall),
         Tile("Annotated", f"{last.human_documents:,}", f"{last.human_tokens:,} tokens"),
         *([selected_tile] if learned else []),
     )
 
 
-def _between(interval: tuple[float, float] | None, *, signed: bool = False) -> str:
-    if interval is None:
-        return ""
-    low, high = interval
-    return f"95 %: {low:+.3f} to {high:+.3f}" if signed else f"95 %: {low:.3f}–{high:.3f}"
+def _score_tile(label: str, score: Estimate) -> Tile:
+    interval = f"95 %: {shown_range(score)}" if score.interval else ""
+    return Tile(label, f"{score.value:.3f}", interval)
 
 
 def _next_steps(record: RunRecord) -> tuple[Block, ...]:

@@ -88,10 +88,6 @@ class Table:
     marked: frozenset[tuple[int, int]] = frozenset()
     caption: str = ""
 
-    def __post_init__(self) -> None:
-        if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError(f"{self.name}: rows of different lengths")
-
     @classmethod
     def from_items(
         cls,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import shutil
@@ -169,8 +170,7 @@ def _lines(
     notes: Notes, rng: np.random.Generator, report: ReportStage, *, test_text: bool = False
 ) -> Iterator[pa.LargeStringArray]:
     """Yield the lines of all documents; a large pool is sampled."""
-    pool = notes.unlabeled
-    problems = pool.problems  # only the iterations report problems
+    pool = copy.copy(notes.unlabeled)  # only the iterations report problems
 
     def read(stage: str) -> Iterator[pa.RecordBatch]:
         number = 0
@@ -179,25 +179,22 @@ def _lines(
             report(stage, number, 0)
             yield units
 
-    try:
-        texts = (units.column("text") for units in read("measuring notes"))
-        characters = sum(int(np.asarray(pc.utf8_length(part)).sum()) for part in texts)
-        share = automatic.MAX_CHARACTERS / max(characters, 1)
-        for split in (notes.seed, notes.validation, notes.test if test_text else None):
-            if split:
-                yield unit_texts(split.batch.texts, "line")
-        # Usually, the candidates of active learning are unlabeled documents, too.
-        gold = notes.gold.batch if notes.gold else notes.seed.batch.slice(0, 0)
-        gold = gold.take(distinct(gold))
-        is_unread = np.ones(len(gold), bool)
-        for units in read("reading notes"):
-            texts = units.column("text")
-            if len(gold):
-                keys = joined_keys(units.column("id"), texts)
-                is_unread &= ~np.asarray(pc.is_in(keys_of(gold), keys))
-            if share < 1:
-                texts = texts.filter(pa.array(rng.random(len(texts)) < share))
-            yield unit_texts(texts, "line")
-        yield unit_texts(gold.texts.filter(pa.array(is_unread)), "line")
-    finally:
-        pool.problems = problems
+    texts = (units.column("text") for units in read("measuring notes"))
+    characters = sum(int(np.asarray(pc.utf8_length(part)).sum()) for part in texts)
+    share = automatic.MAX_CHARACTERS / max(characters, 1)
+    for split in (notes.seed, notes.validation, notes.test if test_text else None):
+        if split:
+            yield unit_texts(split.batch.texts, "line")
+    # Usually, the candidates of active learning are unlabeled documents, too.
+    gold = notes.gold.batch if notes.gold else notes.seed.batch.slice(0, 0)
+    gold = gold.take(distinct(gold))
+    is_unread = np.ones(len(gold), bool)
+    for units in read("reading notes"):
+        texts = units.column("text")
+        if len(gold):
+            keys = joined_keys(units.column("id"), texts)
+            is_unread &= ~np.asarray(pc.is_in(keys_of(gold), keys))
+        if share < 1:
+            texts = texts.filter(pa.array(rng.random(len(texts)) < share))
+        yield unit_texts(texts, "line")
+    yield unit_texts(gold.texts.filter(pa.array(is_unread)), "line")

@@ -44,7 +44,6 @@ from bootstrap.runs.records import (
 from bootstrap.selection.proportional import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
 from corpus.error_analysis import EntityError
-from corpus.scores import ConfusionCounts
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.fields import with_digest
 from corpus.storage.manifest import manifest_bytes, read_manifest
@@ -277,10 +276,10 @@ class Run:
         selected: ChosenDocuments | None,
         metrics: IterationMetrics,
         validation: DocumentCounts,
+        errors: Sequence[EntityError],
         *,
         baseline: DocumentCounts | None = None,
         queried: ChosenDocuments | None = None,
-        errors: Sequence[EntityError] | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
 
@@ -303,7 +302,7 @@ class Run:
         tables = {
             SELECTED: documents_table(selected, iteration),
             VALIDATION: validation.to_table(),
-            ERRORS: None if errors is None else errors_table(errors, validation.ids),
+            ERRORS: errors_table(errors, validation.ids),
             QUERIED: documents_table(queried, iteration) if queried else None,
             BASELINE: baseline.to_table() if baseline else None,
         }
@@ -342,11 +341,6 @@ class Run:
         """Read the counts of an iteration in each test document, if it has any."""
         return self._counts(iteration, TEST)
 
-    def test_scores(self, iteration: int) -> ConfusionCounts | None:
-        """Sum the counts of an iteration in all test documents, if it has any."""
-        counts = self.test_counts(iteration)
-        return counts.total if counts else None
-
     def _counts(self, iteration: int, name: str) -> DocumentCounts | None:
         path = self.iteration(iteration).file(name)
         return DocumentCounts.load(path) if path else None
@@ -356,10 +350,9 @@ class Run:
         path = self.iteration(iteration).folder / TEST
         write_atomically(path, table_bytes(counts.to_table()))
 
-    def errors(self, iteration: int) -> list[EntityError] | None:
-        """Read the errors of an iteration on the validation documents, if they were recorded."""
-        path = self.iteration(iteration).file(ERRORS)
-        return load_errors(path) if path else None
+    def errors(self, iteration: int) -> list[EntityError]:
+        """Read the errors of an iteration on the validation documents."""
+        return load_errors(self.iteration(iteration).folder / ERRORS)
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""

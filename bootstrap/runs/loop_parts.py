@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import logging
@@ -365,16 +366,15 @@ class LoopParts:
 
     def _with_counts(self, options: TaggerOptions) -> TaggerOptions:
         """Return the options of a tagger with the counts of the unlabeled documents."""
-        run, pool, report = self.run, self.notes.unlabeled, self.report
+        run, report = self.run, self.report
+        pool = copy.copy(self.notes.unlabeled)  # only the iterations report problems
 
         def count() -> Path:
             if not run.counts_file.exists():  # they may have been counted before an interruption
                 report("counting words", 0, 0)
-                problems = pool.problems  # only the iterations report problems
                 counts = count_words(
                     pool.units(), progress=lambda done: report("counting words", done, 0)
                 )
-                pool.problems = problems
                 counts.save(run.counts_file)
             return run.counts_file
 

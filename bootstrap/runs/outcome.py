@@ -269,7 +269,7 @@ def _interval_words(outcome: Outcome) -> str:
 
 
 def lines_on_test(
-    iteration: int, first: ConfusionCounts | None, best: ConfusionCounts | None
+    iteration: int, first: DocumentCounts | None, best: DocumentCounts | None
 ) -> list[str]:
     """Describe the scores of iteration 0 and of the best iteration on the test documents.
 
@@ -277,9 +277,11 @@ def lines_on_test(
     """
     if first is None or best is None:
         return []
-    line = f"On the test documents, the model of iteration 0 has {_figures(first)}"
+    line = f"On the test documents, the model of iteration 0 has {_figures(first.total)}"
     if iteration:
-        line += f"; the model of iteration {iteration}, best on validation, has {_figures(best)}"
+        line += (
+            f"; the model of iteration {iteration}, best on validation, has {_figures(best.total)}"
+        )
     return [f"{line}."]
 
 

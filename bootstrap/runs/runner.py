@@ -93,9 +93,9 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
         concatenated(step.labelling.selected) if step.labelling else None,
         metrics,
         DocumentCounts.from_scores(batch, model.scores, model.tagging.confidence),
+        entity_errors(parts.validation, predicted),
         baseline=_baseline(step, batch),
         queried=queried,
-        errors=entity_errors(parts.validation, predicted),
     )
     _write_page(run)
     return metrics

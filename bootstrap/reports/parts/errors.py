@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,9 +17,8 @@ from bootstrap.reports.content import Block, Excerpt, Folded, Paragraph, pair
 from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import iteration_names
-from bootstrap.reports.tables import Cell, Column, Table, columns
+from bootstrap.reports.tables import Cell, Column, Kind, Table, columns
 from bootstrap.runs.folder import Run
-from bootstrap.runs.records import RunError
 from bootstrap.runs.resume import refuse_other_data
 from corpus.error_analysis import ERROR_KINDS, EntityError
 from corpus.errors import quoted
@@ -39,8 +39,6 @@ _SPLIT = "validation"
 def error_blocks(record: RunRecord, excerpts: Sequence[Block] = ()) -> tuple[Block, ...]:
     """Return the errors of a run, and excerpts with their text if the user has asked for it."""
     errors = record.errors[record.best]
-    if errors is None:
-        return (Paragraph("The errors of this run were not recorded.", is_note=True),)
     kinds = pair(*_by_iteration(record))
     return (
         *pair(_errors_figure(record, errors), errors_table(record, errors)),
@@ -80,6 +78,19 @@ def kinds_figure(
     return Figure(name, title, caption, places, values, panels, rows=is_rows)
 
 
+def kinds_table(
+    name: str, title: str, what: str, rows: Sequence[Cell], counts: Sequence[Counter[str]]
+) -> Table:
+    """Build the table of errors by kind in iterations or in groups of runs."""
+    cells = tuple(
+        (row, *(kinds[kind] for kind in ERROR_KINDS), kinds.total())
+        for row, kinds in zip(rows, counts, strict=True)
+    )
+    kind: Kind = "count" if what == "iteration" else "number"
+    first = Column(what, "count" if what == "iteration" else "text")
+    return Table(name, title, (first, *columns(kind, *ERROR_KINDS, "all")), cells)
+
+
 def _errors_figure(record: RunRecord, errors: Sequence[EntityError]) -> Figure | None:
     by_class = _errors_by_class(errors)
     if not by_class:
@@ -112,10 +123,10 @@ def errors_table(record: RunRecord, errors: Sequence[EntityError]) -> Table:
 
 
 def _by_iteration(record: RunRecord) -> tuple[Figure | None, Table | None]:
-    """Return the errors of each iteration; nothing if they were not recorded."""
-    counts = [kinds_of(errors) for errors in record.errors if errors is not None]
-    if len(counts) < max(len(record.rows), 2):
+    """Return the errors of each iteration; nothing if there is only one."""
+    if len(record.rows) < 2:
         return None, None
+    counts = [*map(kinds_of, record.errors)]
     figure = kinds_figure(
         "error-kinds",
         "Errors of each iteration by kind",
@@ -123,17 +134,9 @@ def _by_iteration(record: RunRecord) -> tuple[Figure | None, Table | None]:
         iteration_names(record),
         counts,
     )
-    table = Table(
-        "error-kinds",
-        "Errors of each iteration",
-        columns("count", "iteration", *ERROR_KINDS, "all"),
-        tuple(
-            (row.iteration, *(kinds[kind] for kind in ERROR_KINDS), kinds.total())
-            for row, kinds in zip(record.rows, counts, strict=True)
-        ),
-        frozenset({(record.best, 0)}),
-    )
-    return figure, table
+    iterations = [row.iteration for row in record.rows]
+    table = kinds_table("error-kinds", "Errors of each iteration", "iteration", iterations, counts)
+    return figure, replace(table, marked=frozenset({(record.best, 0)}))
 
 
 def _sides_of(error: EntityError) -> tuple[str, str]:
@@ -175,17 +178,14 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
     Raises
     ------
     RunError
-        If the errors were not recorded, or if a file of the validation documents has changed.
+        If a file of the validation documents has changed.
     InputError
         If the files cannot be read.
     """
-    errors = record.errors[record.best]
-    if errors is None:
-        raise RunError(f"{record.run.folder} has not recorded its errors; begin a new run")
     texts, ids = _validation_texts(record.run), record.counts[record.best].ids
     excerpts: dict[str, list[Block]] = {}
     number: Counter[tuple[str, str]] = Counter()
-    for error in errors:
+    for error in record.errors[record.best]:
         key = (error.kind, _class_of(error))
         number[key] += 1
         if number[key] <= EXAMPLES:

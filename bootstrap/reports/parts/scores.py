@@ -14,12 +14,13 @@ from bootstrap.reports.figures import (
     Figure,
     Panel,
     Series,
+    by_class,
     one_panel,
     score_axis,
     stacked,
 )
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
+from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns, shown_range
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.outcome import decision_lines
 from corpus.errors import quoted
@@ -53,8 +54,7 @@ def test_blocks(record: RunRecord) -> tuple[Block, ...]:
     if not record.test:
         return ()
     scores = estimate_scores(record.test[record.best])[ALL]
-    low, high = scores.f1.interval or (scores.f1.value, scores.f1.value)
-    interval = f" (95 %: {low:.3f}–{high:.3f})" if scores.f1.interval else ""
+    interval = f" (95 %: {shown_range(scores.f1)})" if scores.f1.interval else ""
     line = (
         f"On {len(record.test[record.best].ids):,} test documents, which chose nothing, the model "
         f"of iteration {record.best} has F1 {scores.f1.value:.3f}{interval}, precision "
@@ -178,16 +178,11 @@ def _classes_figure(record: RunRecord) -> Figure | None:
     if record.best:
         values = _f1_of(before, names, absent=0.0)
         series.append(Series.from_values("iteration 0", values, mark="points", style=5))
-    return Figure(
-        "classes",
-        "F1 of each class",
+    caption = (
         f"Classes by F1, the highest at the top. Lines: {_INTERVAL}; they are long where there "
-        "are few entities.",
-        Axis("class", names=tuple(map(quoted, names))),
-        Axis("F1 on validation", low=0.0, high=1.0),
-        one_panel(*series),
-        rows=True,
+        "are few entities."
     )
+    return by_class("classes", "F1 of each class", caption, names, "F1 on validation", series)
 
 
 def classes_table(record: RunRecord) -> Table:
@@ -251,19 +246,16 @@ def _test_figure(record: RunRecord) -> Figure | None:
     if not names:
         return None
     scores = [estimates[name].f1 for name in names]
-    return Figure(
-        "test",
-        "F1 of each class on the test documents",
+    title = "F1 of each class on the test documents"
+    caption = (
         f"The model of iteration {record.best}, which the validation documents selected. Lines: "
-        f"{_INTERVAL}.",
-        Axis("class", names=tuple(map(quoted, names))),
-        Axis("F1", low=0.0, high=1.0),
-        one_panel(
-            Series.from_values("test", scores, mark="points", style=1),
-            Series.from_values("validation", _f1_of(validation, names), mark="points", style=5),
-        ),
-        rows=True,
+        f"{_INTERVAL}."
     )
+    series = [
+        Series.from_values("test", scores, mark="points", style=1),
+        Series.from_values("validation", _f1_of(validation, names), mark="points", style=5),
+    ]
+    return by_class("test", title, caption, names, "F1", series)
 
 
 def _test_table(record: RunRecord) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from bootstrap.reports.parts.errors import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
 from corpus.document import Span
 from corpus.error_analysis import EntityError
-from tests.bootstrap.changed_runs import rewrite_manifests
 from tests.bootstrap.refusals import refusal
 
 MENTIONS = st.builds(
@@ -78,12 +76,3 @@ def test_text_of_several_runs_is_not_shown(finished, copied, tmp_path, command) 
         command, "report", finished, copied, "--show-text", "-o", tmp_path / "page.html"
     )
     assert "--show-text shows the errors of one run" in message
-
-
-@pytest.mark.parametrize("name", ["errors.parquet"])
-def test_errors_that_were_not_recorded_have_no_text(copied, tmp_path, command, name) -> None:
-    for path in (copied / "iterations").rglob(name):
-        path.unlink()
-    rewrite_manifests(copied)
-    message = refusal(command, "report", copied, "--show-text", "-o", tmp_path / "page.html")
-    assert f"{copied} has not recorded its errors" in message

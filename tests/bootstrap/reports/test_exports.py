@@ -42,7 +42,7 @@ def test_events_have_the_figures_of_the_iterations(finished, tmp_path, command) 
         recall = row.classes["PERSON"].recall
         assert values["class/recall PERSON", row.iteration] == pytest.approx(recall)
         assert values["documents/selected", row.iteration] == row.selected
-    missed = sum(error.kind == "missed" for error in Run(finished).errors(1) or [])
+    missed = sum(error.kind == "missed" for error in Run(finished).errors(1))
     assert values["errors/missed", 1] == missed
     assert ("stability/kappa", 0) not in values
 

@@ -168,15 +168,11 @@ def test_a_run_of_one_iteration_has_the_figures_that_it_can(copied: Path, parse:
 
 
 def test_what_was_not_recorded_is_left_out_and_named(copied: Path, parse: Parse) -> None:
-    for path in (copied / "iterations").rglob("errors.parquet"):
-        path.unlink()
     for path in (copied / "iterations").rglob("validation.parquet"):
         table = read_table(path).drop_columns("confidence")
         path.write_bytes(table_bytes(table))
     rewrite_manifests(copied)
     write_run_page(Run(copied))
     page = parse(copied / "report.html")
-    left = {"errors", "confusion", "error-kinds", "calibration"}
-    assert page.names("figure") == [name for name in FIGURES if name not in left]
-    assert "The errors of this run were not recorded." in page.said
+    assert page.names("figure") == [name for name in FIGURES if name != "calibration"]
     assert "The confidence of the validation documents was not recorded." in page.said

@@ -74,8 +74,3 @@ def test_the_best_cells_are_marked_with_ties_and_keep_their_marks() -> None:
     assert marked.only("c2", "absent", "c1").marked == {(1, 1), (2, 0)}
     assert [column.title for column in marked.without_empty().columns] == ["c0", "c1", "c2"]
     assert not table(rows[0], kinds=("text", "estimate", "count", "score")).with_best("c1").marked
-
-
-def test_rows_have_the_columns_of_the_table() -> None:
-    with pytest.raises(ValueError, match="different lengths"):
-        table(("a", "b"), kinds=("text",))

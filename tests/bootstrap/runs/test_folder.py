@@ -67,7 +67,7 @@ def close(make_metrics: Callable[..., IterationMetrics]) -> Close:
             run.iteration(number).model_folder.mkdir(parents=True)
             (run.iteration(number).model_folder / "model.json").write_text(str(number))
             metrics = make_metrics(iteration=number, f1=value, **values)
-            run.close_iteration(number, selected, metrics, COUNTS)
+            run.close_iteration(number, selected, metrics, COUNTS, [])
 
     return close_iterations
 
@@ -216,7 +216,7 @@ def test_a_run_is_finished_when_its_end_is_written(tmp_path, close, make_metrics
     run = begun(tmp_path / "run")
     close(run, 0.5)
     run.iteration(1).folder.mkdir()
-    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS)
+    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS, [])
     assert not run.is_finished() and run.outcome().stopped is None
     run.end("stagnation")
     assert run.is_finished()
@@ -236,7 +236,7 @@ def test_a_finished_run_has_no_model_of_a_second_view(
     assert run.iteration(0).second_folder.is_dir()
     if selects:
         run.iteration(1).second_folder.mkdir(parents=True)
-    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS)
+    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS, [])
     run.end("stagnation")
     assert (
         not run.iteration(0).second_folder.exists() and not run.iteration(1).second_folder.exists()
@@ -250,7 +250,7 @@ def test_a_finished_run_has_no_model_of_a_second_view(
 def test_where_nothing_was_selected_the_model_is_copied(tmp_path, close, make_metrics) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
-    run.close_iteration(1, None, make_metrics(f1=0.5), COUNTS)
+    run.close_iteration(1, None, make_metrics(f1=0.5), COUNTS, [])
     assert (run.iteration(1).model_folder / "model.json").read_text() == "0"
     table = pq.read_table(run.iteration(1).folder / "selected.parquet")
     assert len(table) == 0
