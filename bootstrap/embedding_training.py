@@ -36,6 +36,7 @@ from taggers.embeddings.training import BEGUN, Piece, Task, TrainingOptions, wri
 from taggers.features.words import Words
 
 if TYPE_CHECKING:
+    from taggers.embeddings.clusters import ClusterOptions
     from taggers.embeddings.embedding import Embedding
 
 _WORDS, _PLACES = "words.parquet", "places.npy"
@@ -140,11 +141,7 @@ def embed(
 def locked_folder(folder: Path) -> Iterator[None]:
     """Create a folder of embeddings, and lock it against other processes."""
     create_folder(folder)
-    with contextlib.ExitStack() as stack, write_errors_of(folder, _CONTINUE):
-        try:
-            stack.enter_context(folder_lock(folder))
-        except BlockingIOError:
-            raise InputError(f"{folder}: another process works on it") from None
+    with write_errors_of(folder, _CONTINUE), folder_lock(folder):
         remove_partial(folder)
         yield
 
@@ -244,6 +241,23 @@ def train_recipes(
     for number, message in in_processes(training.train, [(task,) for task in tasks], jobs=jobs):
         done[number] = message
         report(f"training {name}", sum(done), sum(totals))
+
+
+def cluster_embeddings(
+    tasks: Sequence[tuple[Path, Sequence[ClusterOptions]]],
+    *,
+    jobs: int,
+    report: Callable[[str, int, int], None],
+) -> None:
+    """Compute clusterings of embeddings, given by their folders, each task in a process."""
+    from taggers.embeddings.clusters import find_clusterings  # noqa: PLC0415 - the same
+
+    # The time of a pass is proportional to the number of clusters.
+    total = sum(options.k * options.passes for _, wanted in tasks for options in wanted)
+    done = [0] * len(tasks)
+    for number, steps in in_processes(find_clusterings, tasks, jobs=jobs):
+        done[number] = steps
+        report("training clusters", sum(done), total)
 
 
 def _task_of(recipe: EmbeddingRecipe, folder: Path, notes: dict[str, Any], tokens: int) -> Task:

@@ -145,7 +145,7 @@ def _within(batches: Iterable[Batch], most: int) -> Iterator[Batch]:
 
 def _candidates(pool: Batch, notes: Notes, annotated: Sequence[Batch]) -> Batch:
     """Leave out documents of patients of validation, and texts that are annotated already."""
-    groups = pa.array(sorted(notes.validation.groups), pa.large_string())
+    groups = pa.array(sorted(notes.validation.own.groups), pa.large_string())
     left_out = pc.is_in(pool.groups, groups).to_numpy(zero_copy_only=False)
     for batch in (notes.seed.batch, *annotated):
         left_out |= pc.is_in(pool.texts, batch.texts).to_numpy(zero_copy_only=False)

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def columns_of(options: argparse.Namespace, default: Columns = Columns()) -> Columns:  # noqa: B008 - frozen
+def columns_of(
+    options: argparse.Namespace,
+    default: Columns = Columns(),  # noqa: B008 - frozen
+    prefix: str = "",
+) -> Columns:
     """Return the names of columns given on the command line, and default names of others."""
-    given = {part.name: getattr(options, f"{part.name}_column") for part in fields(Columns)}
+    given = {part.name: getattr(options, f"{prefix}{part.name}_column") for part in fields(Columns)}
     return replace(default, **{part: name for part, name in given.items() if name is not None})
 
 

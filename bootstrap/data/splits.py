@@ -101,18 +101,15 @@ class LabelledNotes:
         In the unit of the run.
     batch : Batch
         The same, tokenized and tagged.
-    groups : frozenset of str
-        The patients named in the source.
-    texts : frozenset of str
-        The texts of the source (see `compared_text`).
+    own : HeldOut
+        The texts and the patients of the source.
     problems : Problems
         Documents and annotations that could not be used as they are.
     """
 
     documents: tuple[Document, ...]
     batch: Batch
-    groups: frozenset[str]
-    texts: frozenset[str]
+    own: HeldOut
     problems: Problems
 
 
@@ -132,20 +129,15 @@ class HeldOut:
     groups: frozenset[str]
 
     @classmethod
-    def from_notes(cls, *notes: LabelledNotes | None) -> Self:
-        """Return the texts and patients of annotated documents; some may be absent."""
-        present = [split for split in notes if split]
-        return cls(
-            frozenset[str]().union(*(split.texts for split in present)),
-            frozenset[str]().union(*(split.groups for split in present)),
-        )
-
-    @classmethod
     def from_documents(cls, documents: Iterable[Document]) -> Self:
         """Return the texts and patients of documents."""
         documents = list(documents)
         groups = frozenset(document.group for document in documents if document.group is not None)
         return cls(frozenset(filter(None, map(compared_text, documents))), groups)
+
+    def __or__(self, other: HeldOut) -> HeldOut:
+        """Return the texts and patients of both."""
+        return HeldOut(self.texts | other.texts, self.groups | other.groups)
 
     def others(self, documents: Iterable[Document], problems: Problems) -> Iterator[Document]:
         """Yield the documents that may be used beside these, and count those that may not."""
@@ -186,7 +178,7 @@ def read_labelled(
     source = getattr(data, split)
     if not source:
         batch = make_batch([], labelled=True, classes=classes)
-        return LabelledNotes((), batch, frozenset(), frozenset(), problems)
+        return LabelledNotes((), batch, HeldOut.from_documents(()), problems)
     sources = list(read_sources(data, split, labels, problems))
     notes = _labelled_notes(sources, data, problems, classes)
     if not any(document.spans for document in notes.documents):
@@ -225,14 +217,8 @@ def _labelled_notes(
     classes: Sequence[str] = (),
 ) -> LabelledNotes:
     documents = tuple(split_documents(sources, data.unit, problems))
-    own = HeldOut.from_documents(sources)
-    return LabelledNotes(
-        documents=documents,
-        batch=make_batch(documents, labelled=True, classes=classes, problems=problems),
-        groups=own.groups,
-        texts=own.texts,
-        problems=problems,
-    )
+    batch = make_batch(documents, labelled=True, classes=classes, problems=problems)
+    return LabelledNotes(documents, batch, HeldOut.from_documents(sources), problems)
 
 
 def _without_entities(source: str, number: int, hint: str) -> str:
@@ -349,7 +335,7 @@ class Notes:
     @property
     def held_out(self) -> HeldOut:
         """The texts and patients that no tagger may be trained on."""
-        return HeldOut.from_notes(self.validation, self.test)
+        return self.validation.own | self.test.own if self.test else self.validation.own
 
 
 def read_notes(
@@ -387,7 +373,7 @@ def read_notes(
     seed = read_labelled(data, "seed", labels, classes)
     validation = read_labelled(data, "validation", labels)
     test = read_labelled(data, "test", labels) if data.test else None
-    held_out = HeldOut.from_notes(validation, test)
+    held_out = validation.own | test.own if test else validation.own
     pool = UnlabeledNotes(data, batch_size or 1, held_out=held_out.texts)
     next(pool.units(), None)
     if not batch_size:

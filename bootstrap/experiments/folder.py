@@ -19,15 +19,16 @@ from bootstrap.data.preparation import fingerprint
 from bootstrap.experiments.plan import Plan
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError, read_settings, read_table
-from bootstrap.runs.resume import locked, refuse_other_data
+from bootstrap.runs.resume import refuse_different, refuse_other_data
 from corpus.errors import InputError
 from corpus.storage.atomic import (
     create_folder,
+    folder_lock,
     is_partial,
     remove_partial,
     write_atomically,
 )
-from corpus.storage.fields import flattened, with_digest
+from corpus.storage.fields import with_digest
 from corpus.storage.opening import refuse_links
 from corpus.storage.tables import table_bytes
 
@@ -175,7 +176,9 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
     ------
     RunError
         If the folder contains something else, if the experiment divides its documents in another
-        way, if they have changed, or if another process works on it.
+        way, or if they have changed.
+    InputError
+        If another process works on it.
     ConfigurationError
         If two variants would have the same folder.
     """
@@ -183,7 +186,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
     experiment = ExperimentFolder(folder)
     data = fingerprint(plan.data)
     _create(experiment)
-    with locked(folder, "experiment"):
+    with folder_lock(folder, "experiment"):
         remove_partial(folder)
         if experiment.has_begun():
             _refuse_other_plan(experiment, plan)
@@ -231,7 +234,7 @@ def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
     # The runs themselves name other settings of their variants.
     before, now = experiment.plan(), _described(plan)
     where = f"{experiment.folder}"
-    _refuse_different(_common(before), _common(now), where, "")
+    refuse_different(_common(before), _common(now), where)
     for name in dict.fromkeys(name for name, _, _, run in experiment.runs() if run.has_begun()):
         if name in now["variants"]:
             old, new = (
@@ -239,22 +242,10 @@ def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
                 for tables in (before, now)
             )
             remedy = "give the variant another name, or "
-            _refuse_different(old, new, f"{where}: variant {name}", remedy)
+            refuse_different(old, new, f"{where}: variant {name}", remedy)
 
 
 def _common(tables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a plan that determine how documents are divided."""
     options = {key: tables["experiment"].get(key) for key in ("folds", "test_text")}
     return {"labels": tables.get("labels", {}), "experiment": options, "data": tables["data"]}
-
-
-def _refuse_different(
-    before: Mapping[str, Any], now: Mapping[str, Any], where: str, remedy: str
-) -> None:
-    old, new = flattened(before), flattened(now)
-    for key in {**old, **new}:
-        if old.get(key) != new.get(key):
-            raise RunError(
-                f"{where} was started with {key} = {old.get(key)!r}, not {new.get(key)!r}; "
-                f"{remedy}name another folder with --out"
-            )

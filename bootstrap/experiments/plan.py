@@ -93,9 +93,9 @@ class Plan:
         return ("test",) if self.data.test else ("half-0", "half-1")
 
     @property
-    def number(self) -> int:
-        """The number of runs."""
-        return len(self.variants) * len(self.options.random_states) * len(self.splits)
+    def runs(self) -> list[tuple[Variant, int, str]]:
+        """The variant, the random state and the split of each run."""
+        return list(itertools.product(self.variants, self.options.random_states, self.splits))
 
 
 def load_plan(path: Path, trust: Collection[str] = ()) -> Plan:

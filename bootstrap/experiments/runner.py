@@ -113,12 +113,7 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
     documents = experiment.documents_folder.absolute()
     earlier = Path(experiment.plan()["documents"]) if experiment.has_begun() else documents
     planner = _Planner(plan, experiment, DocumentFiles(documents, plan, splits), earlier)
-    runs = tuple(
-        planner.run(variant, split, state)
-        for variant in plan.variants
-        for state in plan.options.random_states
-        for split in plan.splits
-    )
+    runs = tuple(planner.run(variant, split, state) for variant, state, split in plan.runs)
     shared = needs_embeddings(run.configuration for run in runs)
     embeddings = tuple(map(planner.embeddings, plan.splits)) if shared else ()
     experiment.save_plan(plan)

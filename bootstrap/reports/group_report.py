@@ -14,7 +14,7 @@ from bootstrap.reports.comparison_sections import (
     tiles_of,
 )
 from bootstrap.reports.content import Block, Folded, Paragraph, Report, Section, pair
-from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
+from bootstrap.reports.figures import Axis, Figure, Matrix
 from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
 from bootstrap.reports.parts.errors import (
     DEFINITIONS,
@@ -23,9 +23,9 @@ from bootstrap.reports.parts.errors import (
     kinds_of,
     kinds_table,
 )
-from bootstrap.reports.parts.scores import scores_figure, stages_of
+from bootstrap.reports.parts.scores import scores_figure, seconds_pair
 from bootstrap.reports.run_report import details, environment_of, run_report, settings_of
-from bootstrap.reports.tables import Column, Table, columns
+from bootstrap.reports.tables import Table, columns
 from corpus.errors import InputError
 
 _SCORED = "validation documents"
@@ -165,33 +165,19 @@ def _errors(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
 
 
 def _seconds(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    stages = tuple(
-        dict.fromkeys(stage for record in _records(groups) for stage in stages_of(record))
-    )
+    rows = [row for record in _records(groups) for row in record.rows]
+    stages = dict.fromkeys(stage for row in rows for stage in row.seconds)
     means = [
-        [
-            sum(row.seconds.get(stage, 0) for record in group.records for row in record.rows)
+        {
+            stage: sum(row.seconds.get(stage, 0) for of_run in group.records for row in of_run.rows)
             / len(group.records)
             for stage in stages
-        ]
+        }
         for group in groups
     ]
-    figure = Figure(
-        "seconds",
-        "Seconds of each stage",
-        "Of all iterations; the mean of several runs.",
-        Axis("name", names=tuple(group.name for group in groups)),
-        Axis("seconds", low=0.0),
-        one_panel(*stacked(stages, list(zip(*means, strict=True)))),
-        rows=True,
-    )
-    table = Table(
-        "seconds",
-        "Seconds",
-        (Column("name"), *columns("seconds", *stages, "all")),
-        tuple((group.name, *row, sum(row)) for group, row in zip(groups, means, strict=True)),
-    )
-    return pair(figure, table)
+    names = tuple(group.name for group in groups)
+    caption = "Of all iterations; the mean of several runs."
+    return (seconds_pair(caption, Axis("name", names=names), [*zip(names, means, strict=True)]),)
 
 
 def _details(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:

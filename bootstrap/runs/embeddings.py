@@ -6,7 +6,7 @@ import copy
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from bootstrap.data.splits import Notes
 from bootstrap.embedding_training import (
     ENCODED,
     EmbeddingRecipe,
+    cluster_embeddings,
     encode_notes,
     is_trained,
     locked_folder,
@@ -25,7 +26,6 @@ from bootstrap.embedding_training import (
     vocabulary_size,
 )
 from bootstrap.execution.parallel_tagger import ReportStage
-from bootstrap.execution.processes import in_processes
 from corpus.batch import distinct, joined_keys, keys_of
 from corpus.storage.atomic import write_atomically
 from corpus.units import unit_texts
@@ -119,6 +119,8 @@ def _train(
     report: ReportStage,
 ) -> None:
     """Train embeddings and clusters, and write a description of them in the end."""
+    from taggers.embeddings.clusters import ClusterOptions  # noqa: PLC0415 - numba is slow to import
+
     state = int(_seeds(random_state).generate_state(1)[0])
     counts = encode_notes(folder, lines, _NOTES, resume=True)
     words = vocabulary_size(counts, automatic.NORMALISATION, automatic.min_count_for(counts.tokens))
@@ -133,7 +135,9 @@ def _train(
         left = [recipe for recipe in recipes if not is_trained(folder, recipe, _NOTES, resume=True)]
         if left:
             train_recipes(folder, left, counts, _NOTES, jobs=jobs, report=report)
-        _cluster([folder / recipe.name for recipe in recipes], ks, state, jobs=jobs, report=report)
+        wanted = [ClusterOptions(k, state) for k in ks]
+        tasks = [(folder / recipe.name, wanted) for recipe in recipes]
+        cluster_embeddings(tasks, jobs=jobs, report=report)
     else:
         _log.warning(
             "the documents have %s distinct words that are frequent enough, and clusters need %s: "
@@ -147,23 +151,6 @@ def _train(
         "clusterings": [name for name, _ in cluster_files(folder)],
     }
     write_atomically(folder / _DESCRIPTION, json.dumps(description, indent=1).encode())
-
-
-def _cluster(
-    folders: Sequence[Path], ks: Sequence[int], random_state: int, *, jobs: int, report: ReportStage
-) -> None:
-    """Compute the clusterings of embeddings, each embedding in a process."""
-    from taggers.embeddings.clusters import (  # noqa: PLC0415 - numba is slow to import
-        ClusterOptions,
-        find_clusterings,
-    )
-
-    wanted = [ClusterOptions(k, random_state) for k in ks]
-    done, total = [0] * len(folders), sum(options.k * options.passes for options in wanted)
-    tasks = [(folder, wanted) for folder in folders]
-    for number, steps in in_processes(find_clusterings, tasks, jobs=jobs):
-        done[number] = steps
-        report("training clusters", sum(done), len(folders) * total)
 
 
 def _lines(

@@ -6,7 +6,7 @@ A run is locked against other processes while it is open.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +36,15 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     Raises
     ------
     RunError
-        If the run exists and `resume` is false, if its configuration or data differ, or if another
-        process works on it.
+        If the run exists and `resume` is false, or if its configuration or data differ.
     InputError
-        If the data cannot be read.
+        If the data cannot be read, or if another process works on the run.
     """
     run = Run(folder)
     data = fingerprint(configuration.data, configuration.files())
     if not (resume and run.has_begun()):
         run = new_folder(folder)
-    with locked(folder):
+    with folder_lock(folder, "run"):
         if run.has_begun() and not resume:  # by another process, a moment ago
             raise RunError(f"{folder} is a run already; continue with --resume")
         if run.has_begun():
@@ -86,23 +85,6 @@ def _foreign_files(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
 
 
-@contextlib.contextmanager
-def locked(folder: Path, what: str = "run") -> Iterator[None]:
-    """Lock a run, or an experiment, against other processes; the lock ends with the process.
-
-    Raises
-    ------
-    RunError
-        If another process works on it.
-    """
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(folder_lock(folder))
-        except BlockingIOError:
-            raise RunError(f"{folder}: another process works on this {what}") from None
-        yield
-
-
 def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
     """Check that a run was started with a configuration.
 
@@ -118,14 +100,24 @@ def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
             f"{run.folder} was started by `bootstrap {command}`; resume it with that command, or "
             "name another folder with --out"
         )
-    before = flattened(tables)
-    now = flattened(configuration.as_dict())
-    for name in {**before, **now}:
-        if before.get(name) != now.get(name) and not _may_change(name, before.get(name)):
+    remedy = "resume it with the same configuration, or "
+    refuse_different(tables, configuration.as_dict(), f"{run.folder}", remedy, _may_change)
+
+
+def refuse_different(
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    where: str,
+    remedy: str = "",
+    may_change: Callable[[str, Any], bool] = lambda name, before: False,
+) -> None:
+    """Raise a `RunError` that names the first setting of tables that differs, unless it may."""
+    old, new = flattened(before), flattened(now)
+    for name in {**old, **new}:
+        if old.get(name) != new.get(name) and not may_change(name, old.get(name)):
             raise RunError(
-                f"{run.folder} was started with {name} = {_shown(before, name)}, not "
-                f"{_shown(now, name)}; resume it with the same configuration, or name another "
-                "folder with --out"
+                f"{where} was started with {name} = {_shown(old, name)}, not "
+                f"{_shown(new, name)}; {remedy}name another folder with --out"
             )
 
 

@@ -262,15 +262,15 @@ def write_link(path: Path, target: Path) -> None:
 
 
 @contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path, what: str = "folder") -> Iterator[None]:
     """Keep other processes from working in a folder; the lock ends with its process.
+
+    `what` names what is in it, for errors.
 
     Raises
     ------
-    BlockingIOError
-        If another process has locked it.
     InputError
-        If it cannot be locked.
+        If another process has locked it, or if it cannot be locked.
     """
     from filelock import Timeout  # noqa: PLC0415 - slow to import
 
@@ -280,8 +280,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
     except InputError as error:
         if not isinstance(error.__cause__, Timeout):
             raise
-        message = "another process has locked it"
-        raise BlockingIOError(errno.EWOULDBLOCK, message, str(folder)) from None
+        raise InputError(f"{folder}: another process works on this {what}") from None
     try:
         yield
     finally:

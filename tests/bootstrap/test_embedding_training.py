@@ -184,7 +184,7 @@ def test_a_folder_that_another_process_works_on_is_left_alone(embeddings, pool, 
         ):
             done = command(*arguments)
             assert done.code == 2
-            assert "another process works on it" in done.err
+            assert "another process works on this folder" in done.err
 
 
 def test_neighbours_are_shown(embeddings: Path, command: Command) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from bootstrap.cli.console import StageProgress, print_figures, print_lines
-from bootstrap.embedding_training import locked_folder
-from bootstrap.execution.processes import default_jobs, in_processes
+from bootstrap.embedding_training import cluster_embeddings, locked_folder
+from bootstrap.execution.processes import default_jobs
 from corpus.errors import InputError
-from taggers.embeddings.clusters import ClusterOptions, clusterings_of, find_clusterings
+from taggers.embeddings.clusters import ClusterOptions, clusterings_of
 from taggers.embeddings.embedding import Embedding, find_embeddings
 
 _KS = (128, 1024, 8192)  # of paper 003, table 3.1
@@ -31,7 +30,9 @@ def main(options: argparse.Namespace) -> None:
                 wanted = ClusterOptions(k, options.random_state, options.passes)
                 if not _exists(embedding, wanted):
                     tasks.append((embedding.folder, [wanted]))
-        _find(tasks, options.jobs or default_jobs())
+        with StageProgress("clusters times passes") as bar:
+            jobs = options.jobs or default_jobs()
+            cluster_embeddings(tasks, jobs=jobs, report=bar.report)
     titles = ["embedding", "words", *(f"median, K = {k:,}" for k in ks)]
     print_figures(titles, _size_rows(embeddings, ks))
     print_lines(["", "To use them as features, add to the configuration of a run:", ""])
@@ -63,17 +64,6 @@ def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
         if existing == wanted:
             return True
     return False
-
-
-def _find(tasks: Sequence[tuple[Path, Sequence[ClusterOptions]]], jobs: int) -> None:
-    """Find clusterings in processes, with their progress."""
-    # The time of a pass is proportional to the number of clusters.
-    done = [0] * len(tasks)
-    total = sum(options.k * options.passes for _, (options,) in tasks)
-    with StageProgress("clusters times passes") as bar:
-        for number, steps in in_processes(find_clusterings, tasks, jobs=jobs):
-            done[number] = steps
-            bar.report("clustering", sum(done), total)
 
 
 def _size_rows(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Iterator[list[str]]:

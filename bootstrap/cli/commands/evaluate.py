@@ -6,7 +6,6 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
@@ -17,7 +16,7 @@ from bootstrap.cli.console import print_figures, print_lines, report_problems, w
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of
 from corpus.errors import InputError, quoted
 from corpus.evaluation import MEASURES, score
-from corpus.formats import Columns, read_batches
+from corpus.formats import read_batches
 from corpus.formats.batches import documents_of, relabelled
 
 _TITLES = ("", "precision", "recall", "F1", "95 % interval", "true", "false", "missed")
@@ -29,13 +28,13 @@ def main(options: argparse.Namespace) -> None:
     labels, dropped = label_map_of(options), Counter[str]()
     # Labels of tagged notes that already are classes are kept.
     classes = None if labels is None else {name: name for name in labels.values()} | dict(labels)
-    sides = []
-    for source, columns, names in (
-        (options.gold, _gold_columns(options), labels),
-        (options.predicted, columns_of(options), classes),
+    sides, columns = [], columns_of(options)
+    for source, own, names in (
+        (options.gold, columns_of(options, columns, "gold_"), labels),
+        (options.predicted, columns, classes),
     ):
         problems = problems_of(options)
-        batches = read_batches(source, columns=columns, problems=problems)
+        batches = read_batches(source, columns=own, problems=problems)
         renamed = (relabelled(batch, names, dropped) for batch in batches)
         sides.append(list(chain.from_iterable(map(documents_of, renamed))))
         report_problems(problems)
@@ -61,12 +60,6 @@ def main(options: argparse.Namespace) -> None:
             *dropped_lines(dropped),
         ]
     )
-
-
-def _gold_columns(options: argparse.Namespace) -> Columns:
-    names = asdict(columns_of(options))
-    own = {part: getattr(options, f"gold_{part}_column") for part in names}
-    return Columns(**(names | {part: name for part, name in own.items() if name is not None}))
 
 
 def _rows(report: dict[str, Any]) -> Iterator[list[str]]:

@@ -106,8 +106,8 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
             print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])
         if failed:
             raise InputError(
-                f"{folder}: {failed:,} of {plan.number:,} runs failed, for the reasons above; the "
-                "same command repeats them"
+                f"{folder}: {failed:,} of {len(plan.runs):,} runs failed, for the reasons above; "
+                "the same command repeats them"
             )
 
 
@@ -116,10 +116,10 @@ def _confirm(plan: Plan, *, confirmed: bool) -> None:
     states, splits = len(plan.options.random_states), len(plan.splits)
     line = (
         f"{len(plan.variants):,} variants with {states:,} random states on {splits:,} splits are "
-        f"{plan.number:,} runs"
+        f"{len(plan.runs):,} runs"
     )
     _log.info("%s", line)
-    if confirmed or plan.number <= MANY_RUNS:
+    if confirmed or len(plan.runs) <= MANY_RUNS:
         return
     if not sys.stdin.isatty():
         raise InputError(f"{plan.source.file}: {line}; confirm them with --yes")
@@ -136,7 +136,7 @@ def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> in
     left = schedule.left
     finished = len(schedule.runs) - len(left)
     if finished:
-        _log.info("%s of %s runs are finished", f"{finished:,}", f"{plan.number:,}")
+        _log.info("%s of %s runs are finished", f"{finished:,}", f"{len(plan.runs):,}")
     for run in {run.variant.name: run for run in left}.values():
         warm_up_taggers(run.configuration, report_compiling)
     failed, written = 0, time.monotonic()
@@ -176,12 +176,7 @@ def _report(event: Event, progress: ExperimentProgress) -> bool:
 
 def _print_list(plan: Plan, experiment: ExperimentFolder) -> None:
     """Print the state of each run of a plan."""
-    runs = (
-        experiment.run(variant.name, split, state)
-        for variant in plan.variants
-        for state in plan.options.random_states
-        for split in plan.splits
-    )
+    runs = (experiment.run(variant.name, split, state) for variant, state, split in plan.runs)
     rows = ((f"{run.folder.parent.name}/{run.folder.name}", _state_of(run)) for run in runs)
     print_figures(("run", "state"), rows)
 

@@ -275,7 +275,9 @@ def _test_table(record: RunRecord) -> Table:
 
 def progress_blocks(record: RunRecord) -> tuple[Block, ...]:
     """Return the agreement of consecutive models, if there are several, and the seconds."""
-    return (*pair(*_agreement(record)), _seconds(record))
+    rows = [(row.iteration, row.seconds) for row in record.rows]
+    seconds = seconds_pair("Time on the clock, stage upon stage.", iteration_names(record), rows)
+    return (*pair(*_agreement(record)), seconds)
 
 
 def _agreement(record: RunRecord) -> tuple[Figure | None, Table | None]:
@@ -301,29 +303,31 @@ def _agreement(record: RunRecord) -> tuple[Figure | None, Table | None]:
     return figure, Table("agreement", "Agreement", titles, cells)
 
 
-def stages_of(record: RunRecord) -> tuple[str, ...]:
-    """Return the stages of a run in the order of their first occurrence."""
-    return tuple(dict.fromkeys(name for row in record.rows for name in row.seconds))
+def seconds_pair(
+    caption: str, places: Axis, rows: Sequence[tuple[Cell, Mapping[str, float]]]
+) -> Pair:
+    """Return the seconds of each stage; places with a name are rows, and iterations are not.
 
-
-def _seconds(record: RunRecord) -> Pair:
-    stages = stages_of(record)
-    seconds = [[row.seconds.get(stage, 0) for row in record.rows] for stage in stages]
+    `rows` has the cell and the seconds of each place. The stages are in the order of their first
+    occurrence.
+    """
+    by_iteration = places.title == "iteration"
+    stages = tuple(dict.fromkeys(stage for _, seconds in rows for stage in seconds))
+    columns_of_stages = [[seconds.get(stage, 0) for _, seconds in rows] for stage in stages]
     figure = Figure(
         "seconds",
         "Seconds of each stage",
-        "Time on the clock, stage upon stage.",
-        iteration_names(record),
+        caption,
+        places,
         Axis("seconds", low=0.0),
-        one_panel(*stacked(stages, seconds)),
+        one_panel(*stacked(stages, columns_of_stages)),
+        rows=not by_iteration,
     )
+    first = Column(places.title, "count" if by_iteration else "text")
     table = Table(
         "seconds",
         "Seconds",
-        (Column("iteration", "count"), *columns("seconds", *stages, "all")),
-        tuple(
-            (row.iteration, *map(row.seconds.get, stages), sum(row.seconds.values()))
-            for row in record.rows
-        ),
+        (first, *columns("seconds", *stages, "all")),
+        tuple((cell, *map(seconds.get, stages), sum(seconds.values())) for cell, seconds in rows),
     )
     return Pair(figure, table)

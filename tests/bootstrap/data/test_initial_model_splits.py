@@ -11,7 +11,7 @@ import pytest
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.checks import SplitReport, check_notes, warnings
 from bootstrap.data.preparation import fingerprint, prepare
-from bootstrap.data.splits import Notes, read_labelled, source_lines, splits_of
+from bootstrap.data.splits import HeldOut, Notes, read_labelled, source_lines, splits_of
 from corpus.counts import count_words
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -90,7 +90,7 @@ def test_there_are_only_the_splits_that_are_named(configure: Configure) -> None:
 def test_without_a_seed_the_class_of_names_is_all_that_is_known(configure: Configure) -> None:
     notes = notes_of(configure('label = "NAME"'))
     assert notes.seed.documents == ()
-    assert notes.seed.groups == notes.seed.texts == frozenset()
+    assert notes.seed.own == HeldOut(frozenset(), frozenset())
     assert (len(notes.seed.batch), notes.seed.batch.n_tokens) == (0, 0)
     assert notes.seed.batch.labels == ("O", "B-NAME", "I-NAME")
     assert len(notes.validation.documents) == 30

@@ -29,7 +29,7 @@ def test_without_variants_and_grid_there_is_one_variant() -> None:
         ("self-training", "self-training")
     ]
     assert plan.splits == ("half-0", "half-1")
-    assert plan.number == 6  # three random states
+    assert len(plan.runs) == 6  # three random states
 
 
 def test_every_variant_has_every_point_of_the_grid() -> None:
@@ -160,7 +160,7 @@ def test_a_large_grid_is_counted_and_a_huge_one_refused() -> None:
     axis = {"confidence": [number / 100 for number in range(100)]}
     grid = {"select": axis, "loop": {"patience": list(range(1, 101))}}
     plan = plan_of({"seed": {"documents": 9}, "grid": grid})
-    assert plan.number == 10_000 * 6
+    assert len(plan.runs) == 10_000 * 6
     huge = {"select": {f"k{number}": [*range(100)] for number in range(8)}}
     with pytest.raises(ConfigurationError, match=f"{math.prod([100] * 8):,} combinations"):
         plan_of({"seed": {"documents": 9}, "grid": huge})

@@ -18,11 +18,12 @@ import pytest
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.records import DocumentCounts, RunError
-from bootstrap.runs.resume import locked, new_folder
+from bootstrap.runs.resume import new_folder
 from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
+from corpus.storage.atomic import folder_lock
 from tests.bootstrap.changed_runs import rewrite_manifests
 from tests.bootstrap.runs.conftest import same
 
@@ -154,14 +155,14 @@ def test_a_file_or_a_run_is_no_new_folder(tmp_path: Path) -> None:
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
     run = begun(tmp_path / "run")
-    refused = pytest.raises(RunError, match="another process works on this run")
-    with locked(run.folder), refused, locked(run.folder):
+    refused = pytest.raises(InputError, match="another process works on this run")
+    with folder_lock(run.folder, "run"), refused, folder_lock(run.folder, "run"):
         raise AssertionError("two at a time")
-    with locked(run.folder):
+    with folder_lock(run.folder, "run"):
         assert mode(run.folder / ".lock") == 0o600
-    with pytest.raises(ZeroDivisionError), locked(run.folder):
+    with pytest.raises(ZeroDivisionError), folder_lock(run.folder, "run"):
         raise ZeroDivisionError
-    with locked(run.folder):
+    with folder_lock(run.folder, "run"):
         pass
 
 

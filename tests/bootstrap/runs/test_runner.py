@@ -15,9 +15,9 @@ import pytest
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.runs.folder import Run
-from bootstrap.runs.resume import locked
 from corpus.document import Document, Span
 from corpus.formats import Columns, write
+from corpus.storage.atomic import folder_lock
 from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
@@ -265,7 +265,7 @@ def test_other_notes_are_named(small: Path, command: Command) -> None:
 def test_a_run_that_another_process_works_on_is_refused(copied, project, launch, contents) -> None:
     shutil.rmtree(copied / "iterations" / "003")
     before = contents(copied)
-    with locked(copied):
+    with folder_lock(copied, "run"):
         refused = launch("run", project / "config.toml", "--out", copied, "--resume")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == f"bootstrap: {copied}: another process works on this run\n"

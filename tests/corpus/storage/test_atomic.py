@@ -64,7 +64,7 @@ def test_a_lock_ends_with_its_process_however_that_ended(tmp_path: Path) -> None
     command = [sys.executable, "-c", LOCKING, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"locked\n"
-        with pytest.raises(BlockingIOError), folder_lock(tmp_path):
+        with pytest.raises(InputError, match="another process"), folder_lock(tmp_path):
             pass
         process.send_signal(signal.SIGKILL)
         process.wait()
