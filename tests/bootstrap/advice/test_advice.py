@@ -237,7 +237,6 @@ def test_classes_with_a_tenth_of_the_missed_entities_are_named() -> None:
     }
     missed = most_missed(classes)
     assert [(row.name, row.share) for row in missed] == [("PERSON", 0.6), ("DATE", 0.3)]
-    assert [row.name for row in most_missed(classes, most=1)] == ["PERSON"]
     assert list(missed_lines(missed)) == [
         "PERSON: 60 missed entities, 60 % of all that are missed (recall 0.400, precision 0.800)",
         "DATE: 30 missed entities, 30 % of all that are missed (recall 0.032, precision 0.500)",
