@@ -80,7 +80,10 @@ def configuration(kind: str, folder: Path, text: Sequence[str], **options: objec
         report=lambda stage, done, total: None,
     )
     return parse_configuration(
-        {"tagger": found.tagger.with_embeddings(lambda: embeddings).as_table() | {"kind": kind}},
+        {
+            "tagger": found.tagger.options.with_embeddings(lambda: embeddings).as_table()
+            | {"kind": kind}
+        },
         Source("benchmark", Path()),
     )
 

@@ -14,7 +14,6 @@ from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions, Floats
 from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, are_among, concatenate, distinct, keys_of, make_batch
-from corpus.errors import InputError, quoted
 from corpus.tags import classes_of
 from taggers.base import Tagging, joined
 
@@ -57,17 +56,8 @@ class GoldOracle:
         self._row = {key: row for row, key in enumerate(keys_of(gold).to_pylist())}
 
     def label(self, batch: Batch, indices: npt.NDArray[np.int64]) -> Batch:
-        """Return the gold annotations of documents; see `Oracle.label`.
-
-        Raises
-        ------
-        InputError
-            If a document is not among the gold ones.
-        """
+        """Return the gold annotations of documents; see `Oracle.label`."""
         keys = keys_of(batch).take(indices).to_pylist()
-        for key, name in zip(keys, batch.ids.take(indices).to_pylist(), strict=True):
-            if key not in self._row:
-                raise InputError(f"document {quoted(name)} is not among the gold documents")
         rows = np.array([self._row[key] for key in keys], np.int64)
         documents = self._gold.take(rows).to_documents()
         # As it is read from the folder of a run: with its words in the order of the text.

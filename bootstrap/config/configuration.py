@@ -38,7 +38,7 @@ from corpus.formats import find_files
 from corpus.formats.synthetic import is_synthetic
 from corpus.storage.fields import parse_toml
 from taggers.augmentation import AugmentOptions
-from taggers.options import Capability, Coverage, TaggerOptions
+from taggers.options import Capability, Coverage
 
 SECTIONS = (
     "data",
@@ -73,10 +73,8 @@ class Configuration:
         labels as they are.
     initial_model : InitialModel or None
         ``[initial_model]``; None trains iteration 0 on the seed.
-    kind : str
-        ``[tagger] kind``.
-    tagger : TaggerOptions
-        Options of that kind: the other keys of ``[tagger]``.
+    tagger : TaggerSection
+        ``[tagger]``.
     augment, loop, select
         ``[augment]``, ``[loop]`` and ``[select]``.
     reference : ReferenceOptions or None
@@ -92,8 +90,7 @@ class Configuration:
     data: DataOptions
     labels: Mapping[str, str] | None
     initial_model: InitialModel | None
-    kind: str
-    tagger: TaggerOptions
+    tagger: TaggerSection
     augment: AugmentOptions
     loop: LoopOptions
     select: SelectOptions
@@ -162,7 +159,7 @@ class Configuration:
     def taggers(self) -> dict[str, TaggerSection]:
         """Return the sections of taggers, by name."""
         sections = {
-            "tagger": TaggerSection(self.kind, self.tagger),
+            "tagger": self.tagger,
             "initial_model": self.initial_model,
             "second_tagger": self.second,
             "later_tagger": self.later,
@@ -177,7 +174,7 @@ class Configuration:
     @property
     def capabilities(self) -> frozenset[Capability]:
         """The capabilities shared by all taggers that are trained on pseudo-labels."""
-        return trained_capabilities(TaggerSection(self.kind, self.tagger), self.second, self.later)
+        return trained_capabilities(self.tagger, self.second, self.later)
 
     @property
     def self_trains(self) -> bool:
@@ -213,7 +210,7 @@ class Configuration:
         """Return the tagger that an iteration trains on documents."""
         if self.later and iteration >= self.later.start.iteration:
             return self.later
-        return TaggerSection(self.kind, self.tagger)
+        return self.tagger
 
     def files(self) -> dict[str, Sequence[Path]]:
         """Return the files that training its taggers reads, by ``section.option``."""
@@ -261,7 +258,7 @@ class Configuration:
         initial, second, later = self.initial_model, self.second, self.later
         tables |= {
             "initial_model": initial.as_table() if initial else {"kind": SEED},
-            "tagger": {"kind": self.kind, **self.tagger.as_table()},
+            "tagger": self.tagger.as_table(),
             "second_tagger": second.as_table() if second else {"kind": TAGGER},
             "later_tagger": later.as_table() if later else {"kind": TAGGER},
             "augment": asdict(self.augment),
@@ -383,8 +380,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             located(data, "data", source),
             labels,
             initial_model,
-            tagger.kind,
-            tagger.options,
+            tagger,
             located(augment, "augment", source),
             loop,
             select,

@@ -233,7 +233,8 @@ def _scores(
     """Return the curves by what people annotated, if that differs, and by iteration."""
     blocks: list[Block] = []
     if len({point.documents for result in results for point in result.points}) > 1:
-        at = _at_table(results, at_documents)
+        rows, title = compare_at(results, at_documents), "Scores by annotated documents"
+        at = Table.from_items("scores-documents", title, rows, _POINTS[:4]) if rows else None
         blocks.append(Pair(curves_figure(results, scored, "documents"), at))
         blocks.append(Pair(curves_figure(results, scored, "tokens")))
     if max(len(result.points) for result in results) > 1:
@@ -363,11 +364,6 @@ def _scores_table(results: Sequence[RunResult]) -> Table:
         *others,
     ]
     return Table.from_items("scores", "Scores in each iteration", steps, columns)
-
-
-def _at_table(results: Sequence[RunResult], at_documents: Sequence[int]) -> Table | None:
-    rows, title = compare_at(results, at_documents), "Scores by annotated documents"
-    return Table.from_items("scores-documents", title, rows, _POINTS[:4]) if rows else None
 
 
 # Classes

@@ -75,22 +75,20 @@ def _interval(
     return float(low), float(high)
 
 
-def share_interval(number: int, total: int) -> tuple[float, float] | None:
+def share_interval(number: int, total: int) -> tuple[float, float]:
     """Compute the 95 % interval of a share of independent documents.
 
     Parameters
     ----------
     number, total : int
-        How many of how many documents.
+        How many of how many documents, at least one.
 
     Returns
     -------
-    (float, float) or None
+    (float, float)
         The interval of Wilson ("Probable Inference, the Law of Succession, and Statistical
-        Inference", 1927); None without documents.
+        Inference", 1927).
     """
-    if not total:
-        return None
     from scipy.stats import binomtest  # noqa: PLC0415 - slow to load
 
     interval = binomtest(number, total).proportion_ci(LEVEL, method="wilson")

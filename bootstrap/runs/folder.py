@@ -210,14 +210,12 @@ class Run:
         InputError
             If a file is missing, or has changed since it was written.
         """
-        rows = self.metrics()
+        rows = self.metrics()  # which reads the configuration
         self.data()
         read_manifest(self.environment_file)
-        own = [self.config_file, self.data_file, self.environment_file]
-        if self.stopped():
-            own.append(self.ended_file)
+        own = 3 + (self.stopped() is not None)
         if self.metrics_file.exists():
-            own.append(self.metrics_file)
+            own += 1
             if not to_resume and len(read_table(self.metrics_file)) > len(rows):
                 raise RunError(f"{self.iteration(len(rows)).metrics_file} is missing")
         used = {len(rows) - 1, best_iteration(f1_of(rows))} if rows else set()
@@ -225,7 +223,7 @@ class Run:
             self.iteration(row.iteration).verify(with_model=not to_resume or row.iteration in used)
             for row in rows
         ]
-        return len(own) + sum(checked)
+        return own + sum(checked)
 
     def is_finished(self) -> bool:
         """Return whether the run has ended."""

@@ -13,7 +13,6 @@ from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.records import RunError
 from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import (
-    Manifest,
     digest_of_content,
     digest_of_file,
     manifest_bytes,
@@ -97,15 +96,12 @@ class IterationFolder:
             If the file is damaged or missing.
         """
         try:
-            metrics = IterationMetrics.from_dict(self._manifest().description)
+            metrics = IterationMetrics.from_dict(read_manifest(self.metrics_file).description)
         except ValueError:  # whose message may quote the file
             raise RunError(f"{self.metrics_file} is not a metrics file") from None
         if metrics.iteration != int(self.folder.name):
             raise RunError(f"{self.metrics_file} belongs to another iteration")
         return metrics
-
-    def _manifest(self) -> Manifest:
-        return read_manifest(self.metrics_file)
 
     def file(self, name: str) -> Path | None:
         """Return a file; None if the iteration has none of this name.
@@ -118,13 +114,13 @@ class IterationFolder:
         path = self.folder / name
         if path.exists():
             return path
-        if self.is_closed() and name in self._manifest().names:
+        if self.is_closed() and name in read_manifest(self.metrics_file).names:
             raise RunError(f"{path} is damaged or missing")
         return None
 
     def verify_description_of_model(self) -> None:
         """Check that the model belongs to the closed iteration; see `verify` for errors."""
-        self._manifest().verify([_MODEL])
+        read_manifest(self.metrics_file).verify([_MODEL])
 
     def verify(self, *, with_model: bool) -> int:
         """Compare the files of the closed iteration with their digests, and return their number.
@@ -134,7 +130,7 @@ class IterationFolder:
         InputError
             If one of them is missing, or has changed since it was written.
         """
-        manifest = self._manifest()
+        manifest = read_manifest(self.metrics_file)
         names = [name for name in manifest.names if with_model or name != _MODEL]
         manifest.verify(names)
         return 1 + len(names) + (verify_model(self.model_folder) - 1 if with_model else 0)

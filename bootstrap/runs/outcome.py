@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.runs.metrics import IterationMetrics, TrialMetrics, f1_of
+from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.records import DocumentCounts
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.stopping import best_iteration
@@ -83,12 +83,10 @@ def outcome_of(
     stopped : str, optional
         The reason for stopping, if the run is finished.
     """
-    left, right = zip(*(row.halves for row in metrics), strict=True)
-    by_left, by_right = _selected_by_halves(metrics)
     first, best = baseline or counts_of(0), held_out_counts(metrics, counts_of)
     return Outcome(
-        first=_sum(seed_alone(metrics).halves),
-        best=_sum([right[by_left], left[by_right]]),
+        first=first.total,
+        best=best.total,
         iteration=best_iteration(f1_of(metrics)),
         stopped=stopped,
         interval=f1_gain_interval([first.all_classes], [best.all_classes], first.units),
@@ -103,7 +101,9 @@ def held_out_counts(
     Each half of the documents is scored with the iteration that is the best on the other half. The
     sum over the documents is `Outcome.best`. See `outcome_of` for the parameters.
     """
-    left, right = map(counts_of, _selected_by_halves(metrics))
+    halves = zip(*(row.halves for row in metrics), strict=True)
+    selected = (best_iteration([counts.f1 for counts in half]) for half in halves)
+    left, right = map(counts_of, selected)
     none = np.zeros((len(left.ids), 3), np.int64)
     is_left = (left.units % 2 == 0)[:, None]
     classes = {
@@ -111,17 +111,6 @@ def held_out_counts(
         for name in {**left.classes, **right.classes}
     }
     return replace(left, classes=classes, confidence=None)
-
-
-def _selected_by_halves(metrics: Sequence[IterationMetrics]) -> tuple[int, int]:
-    """Return the iterations that are the best on each half of the validation documents."""
-    left, right = zip(*(row.halves for row in metrics), strict=True)
-    by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
-    return by_left, by_right
-
-
-def _sum(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
-    return ConfusionCounts(*(sum(column) for column in zip(*counts, strict=True)))
 
 
 def f1_gain_interval(
@@ -219,11 +208,6 @@ def _decision(row: IterationMetrics) -> str:
     scores = ", ".join(f"{name} {trial.f1:.3f}" for name, trial in trials)
     chosen = next(name for name, trial in trials if trial.chosen)
     return f"{what} (iteration {row.iteration}): validation F1 of {scores}; chosen: {chosen}."
-
-
-def seed_alone(rows: Sequence[IterationMetrics]) -> IterationMetrics | TrialMetrics:
-    """Return the figures of the seed alone, or of the initial model: without augmentation."""
-    return next((trial for trial in rows[0].trials if trial.name == SEED_ALONE), rows[0])
 
 
 def gain_lines(outcome: Outcome, start: str) -> list[str]:

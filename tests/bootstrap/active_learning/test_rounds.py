@@ -16,7 +16,6 @@ from bootstrap.active_learning.rounds import STABLE_ROUNDS, GoldOracle, Rounds
 from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
-from corpus.errors import InputError
 from corpus.tags import UNKNOWN
 from taggers import Tagging
 
@@ -137,11 +136,6 @@ def test_goals(f1: float, kappas: list[float | None], reason: str | None) -> Non
     rounds = rounds_of(gold_of([1]), options(target_f1=0.9, stable_kappa=0.99))
     assert rounds.goal(f1, kappas) == reason
     assert rounds_of(gold_of([1]), options()).goal(1.0, [1.0] * 9) is None
-
-
-def test_the_oracle_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(InputError, match="document g1 is not among the gold documents"):
-        GoldOracle(gold_of([1])).label(gold_of([1, 1]), np.array([1]))
 
 
 def test_a_document_that_is_twice_in_gold_is_annotated_once() -> None:

@@ -127,7 +127,7 @@ def test_documents_that_may_not_be_annotated_are_left_out(project, finished, tmp
     notes = read_notes(configuration.data, batch_size=40)
     problems = notes.unlabeled.problems
     tagger = load_tagger(Run(finished).best_model())
-    advice = advise(tagger, configuration.tagger, notes, ["PERSON"], batch_size=40)
+    advice = advise(tagger, configuration.tagger.options, notes, ["PERSON"], batch_size=40)
     texts = {document.text for document in seed}
     assert advice.considered == sum(
         document.group != "p" and document.text not in texts for document in pool[:40]
@@ -183,7 +183,7 @@ def test_an_initial_model_is_advised_by_its_own_options(project, tmp_path, comma
     data = read_notes(configuration.data, batch_size=600)
     tagger = load_tagger(Run(tmp_path / "run").best_model())
     missed = [row.name for row in Run(tmp_path / "run").missed()]
-    assert advise(tagger, configuration.tagger, data, missed, batch_size=600).unused
+    assert advise(tagger, configuration.tagger.options, data, missed, batch_size=600).unused
     advice = read_advice(tmp_path / "run")
     assert advice is not None and advice.unused == advice.listed == ()
 

@@ -40,8 +40,8 @@ def test_an_empty_file_is_all_defaults(file: Path) -> None:
         name: str(file.parent / f"{name}.jsonl") for name in ("seed", "validation", "unlabeled")
     }
     assert found.data == DataOptions(**here)
-    assert found.kind == "crf"
-    assert found.tagger == CRFOptions()
+    assert found.tagger.kind == "crf"
+    assert found.tagger.options == CRFOptions()
     assert found.augment == AugmentOptions()
     assert found.loop == LoopOptions()
     assert found.select == SelectOptions()
@@ -50,7 +50,7 @@ def test_an_empty_file_is_all_defaults(file: Path) -> None:
 
 def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
     found = load(file, '[loop]\npreset = "paper"')
-    assert found.tagger == plain(CRFOptions)
+    assert found.tagger.options == plain(CRFOptions)
     assert found.augment == AugmentOptions(copies=0)
     assert found.loop == LoopOptions("paper", 20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
     expected = ("confident_documents", 0.85, "probability", 5000, True)
@@ -60,7 +60,7 @@ def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
 def test_a_preset_replaces_no_setting_that_is_named(file: Path) -> None:
     text = '[tagger]\nnames = []\n[loop]\nbatch = 7\n[select]\nstrategy = "agreement"'
     found = load(file, text)
-    assert found.tagger == CRFOptions(names=())
+    assert found.tagger.options == CRFOptions(names=())
     assert (found.loop.batch, found.loop.keep) == (7, "relabel")
     assert (found.select.strategy, found.select.confidence) == ("agreement", 0.5)
 
@@ -96,11 +96,11 @@ def uncommented(*names: str) -> str:
 
 def test_empty_tables_are_shown_by_an_example_that_works(file: Path) -> None:
     found = load(file, uncommented("rules", *SPLIT_COLUMNS), RULES)
-    assert found.tagger.rules == {"RECORD": r"NHC ?\d+"}
+    assert found.tagger.options.rules == {"RECORD": r"NHC ?\d+"}
     for name in SPLIT_COLUMNS:
         assert getattr(found.data, name) == {"text": "nota", "id": "noteid"}
     found = load(file, f"{commented_template()}\n[tagger.rules]\nRECORD = 'NHC ?\\d+'", RULES)
-    assert found.tagger.rules == {"RECORD": r"NHC ?\d+"}
+    assert found.tagger.options.rules == {"RECORD": r"NHC ?\d+"}
 
 
 def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
@@ -248,7 +248,7 @@ def test_settings_on_the_command_line_replace_those_of_the_file(file: Path) -> N
     assert found.loop == LoopOptions(iterations=5, batch=7)
     assert type(found.loop.min_delta) is float
     assert found.select == SelectOptions(confidence=0.95, measure="min_marginal", proportions=False)
-    assert found.tagger.features == ("form", "prefix2")
+    assert found.tagger.options.features == ("form", "prefix2")
     assert found.labels == {"NAME": "PERSON"}
     assert found.data.text == "note text"
     assert found.reference == ReferenceOptions(0.5, {"PERSON": 0.01}, {"PERSON": 1})
@@ -370,7 +370,7 @@ def test_the_second_view_is_that_of_the_tagger_of_the_iteration(file: Path) -> N
     found = load(file, '[later_tagger]\nkind = "bilstm-crf"\niteration = 2')
     assert found.second is None and found.later is not None
     first, later = found.second_tagger_of(1), found.second_tagger_of(2)
-    assert (first.kind, first.options) == ("crf", found.tagger.second_view())
+    assert (first.kind, first.options) == ("crf", found.tagger.options.second_view())
     assert (later.kind, later.options) == ("bilstm-crf", found.later.options.second_view())
 
 

@@ -121,9 +121,9 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     assert given.names == ("census-es", str(here / "c.parquet"))
     assert given.not_names == (str(here / "d.parquet"),)
     assert given.counts == str(here / "e.parquet")
-    tagger = load(file, '[tagger]\nnames = ["a.parquet", "census-es"]').tagger
+    tagger = load(file, '[tagger]\nnames = ["a.parquet", "census-es"]').tagger.options
     assert tagger.names == (str(there / "a.parquet"), "census-es")
-    tagger = load(file, "", 'tagger.names=["a.parquet"]').tagger
+    tagger = load(file, "", 'tagger.names=["a.parquet"]').tagger.options
     assert tagger.names == (str(here / "a.parquet"),)
 
 

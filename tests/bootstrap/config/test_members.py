@@ -30,8 +30,8 @@ def of(*options: CRFOptions) -> EnsembleOptions:
 def test_members_receive_the_values_of_the_preset(file: Path) -> None:
     small = {"window": 1, "features": ("lower", "shape")}
     found = load(file, TWO)
-    assert found.kind == "ensemble"
-    assert found.tagger == of(CRFOptions(), CRFOptions(**small))
+    assert found.tagger.kind == "ensemble"
+    assert found.tagger.options == of(CRFOptions(), CRFOptions(**small))
     for section in ("tagger", "second_tagger", "later_tagger"):
         text = TWO.replace("[tagger]", f"[{section}]") + '[select]\nstrategy = "agreement"\n'
         found = load(file, text + '[loop]\npreset = "paper"')
@@ -72,7 +72,7 @@ def test_paths_of_members_are_relative_to_the_file_or_for_overrides_to_the_curre
 
     def paths(*overrides: str) -> dict[str, list[str]]:
         found = load(file, f'[tagger]\nkind = "ensemble"\nmembers = [{table}]', *overrides)
-        (member,) = found.tagger.members  # type: ignore[attr-defined]
+        (member,) = found.tagger.options.members  # type: ignore[attr-defined]
         return {"clusters": member.options.clusters, "names": member.options.names}
 
     folder = file.parent
