@@ -147,12 +147,6 @@ class _Occurrences:
         joined = np.concatenate(pairs)
         return cls(present, joined[:, 0], joined[:, 1], joined[:, 2], total, len(numbers))
 
-    @property
-    def patients_of_names(self) -> npt.NDArray[np.int64]:
-        """The number of patients in whose notes each name is annotated, shape (V,)."""
-        pairs = np.unique(np.column_stack([self.names, self.patients]), axis=0)
-        return np.bincount(pairs[:, 0], minlength=len(self.present))
-
 
 def _only(document: Document, classes: Collection[str]) -> Document:
     """Return a document with the annotations of some classes, or of all."""
@@ -259,7 +253,9 @@ def _attack(
     confirmed: Mask = np.logical_or.reduce(
         [np.zeros(len(rows), bool), *(mask for part, mask in traces.items() if part != AFFIXES)]
     )
-    present, patients = occurrences.present[rows], occurrences.patients_of_names[rows]
+    of_patients = np.unique(np.column_stack([occurrences.names, occurrences.patients]), axis=0)
+    patients = np.bincount(of_patients[:, 0], minlength=len(occurrences.present))[rows]
+    present = occurrences.present[rows]
     known = np.zeros(len(occurrences.present), bool)
     known[rows[confirmed]] = True
     pairs = known[occurrences.names]

@@ -79,11 +79,6 @@ class EmbeddingRecipe:
         return {**asdict(self.options), "notes": notes}
 
 
-def epochs_for(tokens: int) -> int:
-    """Return the number of epochs for a number of tokens: the fewer tokens, the more."""
-    return min(max(math.ceil(_TOKENS / max(tokens, 1)), _MIN_EPOCHS), _MAX_EPOCHS)
-
-
 def embed(
     texts: Callable[[], Iterable[pa.LargeStringArray]],
     notes: dict[str, Any],
@@ -237,10 +232,13 @@ def train_recipes(
     for _ in in_processes(_prepare, [(task,) for task in tasks], jobs=jobs):
         pass
     name = recipes[0].name if len(recipes) == 1 else f"{len(recipes)} embeddings"
-    done, totals = [0] * len(tasks), [_tokens_of(task) for task in tasks]
+    done = [0] * len(tasks)
+    total = sum(
+        int(np.load(task.folder / "counts.npy").sum()) * task.options.epochs for task in tasks
+    )
     for number, message in in_processes(training.train, [(task,) for task in tasks], jobs=jobs):
         done[number] = message
-        report(f"training {name}", sum(done), sum(totals))
+        report(f"training {name}", sum(done), total)
 
 
 def cluster_embeddings(
@@ -261,7 +259,8 @@ def cluster_embeddings(
 
 
 def _task_of(recipe: EmbeddingRecipe, folder: Path, notes: dict[str, Any], tokens: int) -> Task:
-    epochs = recipe.options.epochs or epochs_for(tokens)
+    usual = min(max(math.ceil(_TOKENS / max(tokens, 1)), _MIN_EPOCHS), _MAX_EPOCHS)
+    epochs = recipe.options.epochs or usual  # the fewer tokens, the more
     options = replace(recipe.options, epochs=epochs)
     settings = {"requested": recipe.settings(notes), "epochs": epochs, "tokens": tokens}
     return Task(
@@ -272,10 +271,6 @@ def _task_of(recipe: EmbeddingRecipe, folder: Path, notes: dict[str, Any], token
         normalisation=recipe.normalisation,
         settings=settings,
     )
-
-
-def _tokens_of(task: Task) -> int:
-    return int(np.load(task.folder / "counts.npy").sum()) * task.options.epochs
 
 
 def _prepare(send: Callable[[None], None], task: Task) -> None:

@@ -122,10 +122,6 @@ class DocumentFiles:
             others,
         )
 
-    def number_of_units(self, split: str) -> int:
-        """Return the number of annotated documents of a split, in the unit of the runs."""
-        return len(self._units_of(split))
-
     def _seed_of(self, variant: Variant, split: str, random_state: int) -> tuple[str, str]:
         """Return the file of a seed, and the file of the other documents if it was drawn."""
         documents = self._splits[split].train
@@ -138,7 +134,7 @@ class DocumentFiles:
         drawn = folder / f"seed-{random_state}-{_digest(variant.seed, self._plan)}"
         paths = drawn / "seed.parquet", drawn / "others.parquet"
         if not all(map(_is_intact, paths)):
-            units = self._units_of(split)
+            units = self.units_of(split)
             labels = None if self._plan.labels is None else dict(self._plan.labels)
             documents = [unit.with_classes(labels) for unit in units]
             chosen = draw_seed(documents, variant.seed, np.random.default_rng(random_state))
@@ -147,7 +143,7 @@ class DocumentFiles:
                 self._write(path, [units[index] for index in indices])
         return str(paths[0]), str(paths[1])
 
-    def _units_of(self, split: str) -> list[Document]:
+    def units_of(self, split: str) -> list[Document]:
         """Return the training documents of a split in the unit of the runs."""
         if split not in self._units:
             # A unit is cut as its source would be, so that it is not cut again. Problems were

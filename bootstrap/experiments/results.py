@@ -25,7 +25,7 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
     RunError
         If the folder is not an experiment, or the files of a run are damaged.
     """
-    results = []
+    results, known = [], dict[str, tuple[str, ...]]()
     for variant, split, state, run in experiment.runs():
         with read_run(run):
             if not is_scored(run):
@@ -33,7 +33,13 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
             record = RunRecord.load(run, variant, test=True)
             if len(record.test) < len(record.rows):
                 raise RunError(f"{run.folder} has no scores of an iteration on its test documents")
-            results.append(record.result_on_test(variant, split, state))
+            result = record.result_on_test(variant, split, state)
+        if known.setdefault(split, result.tested.ids) != result.tested.ids:
+            raise RunError(
+                f"{run.folder}: its test documents are not the test documents of the other "
+                "runs: the run is damaged; remove its folder to repeat it"
+            )
+        results.append(result)
     return results
 
 

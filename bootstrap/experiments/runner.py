@@ -146,7 +146,7 @@ class _Planner:
         if configuration.active is None or variant.seed is None or own_gold:
             return
         least = variant.seed.documents + variant.seed.others
-        most = self.files.number_of_units(split)
+        most = len(self.files.units_of(split))
         if not least < configuration.active.budget <= most:
             raise ConfigurationError(
                 f"{self.plan.source.file}: [active] budget = {configuration.active.budget:,} "

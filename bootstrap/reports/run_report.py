@@ -100,9 +100,11 @@ def _next_steps(record: RunRecord) -> tuple[Block, ...]:
 def details(record: RunRecord) -> tuple[Block, ...]:
     """Return the configuration, the versions and the data of a run, folded."""
     text = record.run.config_file.read_text(encoding="utf-8")
+    titles, rows = columns("text", "package", "version"), tuple(environment_of(record).items())
+    versions = Table("versions", "Versions", titles, rows)
     return (
         Folded("Configuration", (Code(text),)),
-        Folded("Versions", (_versions_table(record),)),
+        Folded("Versions", (versions,)),
         Folded("Data", (_data_table(record),)),
     )
 
@@ -128,11 +130,6 @@ def environment_of(record: RunRecord) -> dict[str, str]:
         return {"python": str(fields["python"]), "platform": str(fields["platform"]), **packages}
     except (InputError, KeyError, TypeError, AttributeError):
         raise RunError(f"{path} is damaged or missing") from None
-
-
-def _versions_table(record: RunRecord) -> Table:
-    rows = tuple(environment_of(record).items())
-    return Table("versions", "Versions", (Column("package"), Column("version")), rows)
 
 
 def _data_table(record: RunRecord) -> Table:

@@ -120,7 +120,7 @@ class Table:
 
     def without_empty(self) -> Self:
         """Return the table without columns that have no known cell."""
-        places = range(self.width)
+        places = range(len(self.columns))
         kept = [place for place in places if any(row[place] is not None for row in self.rows)]
         return self._with_columns(kept if self.rows else places)
 

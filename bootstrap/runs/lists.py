@@ -55,16 +55,17 @@ def list_options_for(
         If a list or the grammar is missing or invalid.
     """
     grammar = Grammar.read(Path(options.grammar) if options.grammar else None)
-    known = {path: _classes_of(path) for path in options.gazetteers}
+    known = {
+        path: frozenset(read_gazetteer(path).classes.unique().to_pylist())
+        for path in options.gazetteers
+    }
     names = tuple(path for path in known if known[path] & grammar.name_classes)
     places = tuple(path for path in known if path not in names)
     if not names:
         return None
-    shown, classes = (
-        gold if validation is None else concatenate([gold, validation]),
-        _classes_in(gold),
-    )
+    classes = frozenset(gold.labels[tag][2:] for tag in np.unique(gold.tags[gold.tags > 0]))
     # Distinct ones: there are few words for a sex, even if a list of names has them all.
+    shown = gold if validation is None else concatenate([gold, validation])
     mentions = MentionReplacement(shown, options).distinct
     of_names, of_places = frozenset(grammar.names), _union(known[path] for path in places)
     persons = _classes_of_kinds(mentions, of_names, of_places)
@@ -82,10 +83,6 @@ def list_options_for(
         place_label=general,
         place_labels={} if general else labels,
     )
-
-
-def _classes_of(path: str) -> frozenset[str]:
-    return frozenset(read_gazetteer(path).classes.unique().to_pylist())
 
 
 def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
@@ -106,11 +103,6 @@ def _classes_of_kinds(
         if number > other and number >= _MIN_SHARE * sum(numbers.values()):
             names.append(name)
     return names
-
-
-def _classes_in(gold: Batch) -> frozenset[str]:
-    """Return the classes of the entities of annotated documents."""
-    return frozenset(gold.labels[tag][2:] for tag in np.unique(gold.tags[gold.tags > 0]))
 
 
 def _owner(numbers: Mapping[str, int], classes: Collection[str]) -> str:

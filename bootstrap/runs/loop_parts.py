@@ -63,6 +63,9 @@ _MENTION_DOCUMENTS = 8
 _STAGE = 3
 
 
+#: The alternatives of an iteration that are not strategies.
+_NO_STRATEGIES = {SEED_ALONE, AUGMENTED, ANNOTATED_ALONE}
+
 #: Selects nothing: the strategy of rounds that are not hybrid.
 NO_SELECTION = Strategy(lambda tagging, batch, rng: Selection(np.zeros(0, np.int64)))
 
@@ -320,7 +323,11 @@ class LoopParts:
             model=self.trainer.scored(Candidate("", training), tagger),
             training=training,
             second=second,
-            chosen=tuple(row.strategy for row in self.closed[1:] if _compares_strategies(row)),
+            chosen=tuple(
+                row.strategy
+                for row in self.closed[1:]
+                if len({trial.name for trial in row.trials} - _NO_STRATEGIES) > 1
+            ),
             is_initial=is_initial,
             learns_nothing=is_initial and last.iteration > 0 and not goes_on,
         )
@@ -379,12 +386,6 @@ class LoopParts:
             return run.counts_file
 
         return options.with_word_counts(count)
-
-
-def _compares_strategies(row: IterationMetrics) -> bool:
-    """Return whether two or more of the alternatives of an iteration are strategies."""
-    names = {trial.name for trial in row.trials}
-    return len(names - {SEED_ALONE, AUGMENTED, ANNOTATED_ALONE}) > 1
 
 
 def _augmentation(

@@ -359,7 +359,7 @@ def test_the_tagger_of_each_iteration(file: Path) -> None:
         *("ensemble", "ensemble"),
     ]
     assert found.tagger_of(0) is found.initial_model
-    assert found.tagger_of(1).options is found.tagger
+    assert found.tagger_of(1) is found.tagger
     assert found.kinds == ("crf", "divergence", "bilstm-crf", "ensemble")
     for number in range(5):
         second = found.second_tagger_of(number)

@@ -174,7 +174,7 @@ def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure)
     ]
     notes = seed_of(configure("data.unit=line", seed=seed))
     assert [document.id for document in notes.documents] == ["a#0", "a#5", "b#0"]
-    assert notes.groups == {"p1"}
+    assert notes.own.groups == {"p1"}
     assert tuple(notes.batch.to_documents()) == notes.documents
 
 

@@ -66,7 +66,7 @@ def test_a_file_of_the_user_is_not_replaced(own_file, tmp_path, command) -> None
         (
             "[tagger]",
             '[labels]\nPERSON = "PERSON"\n[tagger]',
-            "was started with labels.PERSON = None",
+            "was started with labels.PERSON = nothing",
         ),
         ('method = "supervised"', "", "was started with method = 'supervised'"),
     ],

@@ -67,7 +67,6 @@ def quick() -> Iterator[None]:
         patch.setattr(automatic, "_MIN_EPOCHS", 2)
         patch.setattr(automatic, "_MAX_EPOCHS", 2)
         patch.setattr(embedding_training, "in_processes", in_processes_here)
-        patch.setattr(embeddings, "in_processes", in_processes_here)
         yield
 
 
