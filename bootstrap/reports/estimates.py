@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.reports.tables import Estimate
-from bootstrap.runs.outcome import resampled_totals
+from bootstrap.runs.outcome import LEVEL, resampled_totals
 from bootstrap.runs.records import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 #: The name of the scores of all classes together.
 ALL = ""
-#: The level of confidence intervals.
-LEVEL = 0.95
 _RESAMPLES = 1000
 
 

@@ -19,6 +19,9 @@ Counts = npt.NDArray[np.int64]
 #: The number of frequencies that are drawn at a time, to bound the memory.
 _MOST_DRAWS = 10**7
 
+#: The level of confidence intervals.
+LEVEL = 0.95
+
 #: With fewer patients, or documents without one, no interval is estimated.
 LEAST_UNITS = 10
 
@@ -119,10 +122,8 @@ def f1_gain_interval(
     units: Counts,
     *,
     resamples: int = 2000,
-    level: float = 0.95,
-    random_state: int = 0,
 ) -> tuple[float, float] | None:
-    """Estimate a confidence interval of the difference of the mean F1 of two groups of models.
+    """Estimate a 95 % confidence interval of the difference of the mean F1 of two groups of models.
 
     All models are scored on the same resampled documents, so that documents that are difficult for
     all do not widen the interval. Documents of a patient are drawn together, because their errors
@@ -137,10 +138,6 @@ def f1_gain_interval(
         The number of the patient of each document.
     resamples : int
         The number of samples of all units, drawn with replacement.
-    level : float
-        The confidence level.
-    random_state : int
-        The seed of the resampling: the same counts have the same interval.
 
     Returns
     -------
@@ -150,21 +147,21 @@ def f1_gain_interval(
         Tests for Machine Translation Evaluation", 2004, section 4). None if there are fewer than
         `LEAST_UNITS` units.
     """
-    totals = resampled_totals(np.hstack([*before, *after]), units, resamples, random_state)
+    totals = resampled_totals(np.hstack([*before, *after]), units, resamples)
     if totals is None:
         return None
     true, false, missed = totals.reshape(resamples, -1, 3).transpose(2, 0, 1)
     entities = 2 * true + false + missed
     scores = np.divide(2 * true, entities, out=np.zeros(true.shape), where=entities > 0)
     gains = scores[:, len(before) :].mean(axis=1) - scores[:, : len(before)].mean(axis=1)
-    low, high = np.quantile(gains, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(gains, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
-def resampled_totals(
-    counts: Counts, units: Counts, resamples: int, random_state: int = 0
-) -> Counts | None:
+def resampled_totals(counts: Counts, units: Counts, resamples: int) -> Counts | None:
     """Sum counts over samples of patients, drawn with replacement.
+
+    The seed is fixed: the same counts have the same sums.
 
     Parameters
     ----------
@@ -174,8 +171,6 @@ def resampled_totals(
         The number of the patient of each document.
     resamples : int
         The number of samples R of all units.
-    random_state : int
-        The seed of the resampling.
 
     Returns
     -------
@@ -189,7 +184,7 @@ def resampled_totals(
     np.add.at(totals, units, counts)
     # Units with equal counts are drawn together: short notes have few distinct counts.
     distinct, frequencies = np.unique(totals, axis=0, return_counts=True)
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(0)
     at_once = max(1, _MOST_DRAWS // len(distinct))
     sizes = [min(at_once, resamples - first) for first in range(0, resamples, at_once)]
     shares = frequencies / number
