@@ -81,6 +81,11 @@ class Rounds:
         The seed of the random generators.
     queried : sequence of ChosenDocuments
         The earlier rounds.
+
+    Attributes
+    ----------
+    queried : list of ChosenDocuments
+        The annotated documents of each round so far.
     """
 
     def __init__(
@@ -98,23 +103,18 @@ class Rounds:
         self._seed = seed
         self._oracle = oracle
         self._random_state = random_state
-        self._queried = list(queried)
+        self.queried = list(queried)
         rows = distinct(candidates)
         self._candidates = candidates.take(rows[~self.annotated(candidates)[rows]])
 
     @property
-    def queried(self) -> Sequence[ChosenDocuments]:
-        """The annotated documents of each round so far."""
-        return self._queried
-
-    @property
     def number(self) -> int:
         """The number of rounds so far; each iteration after iteration 0 is one until they end."""
-        return len(self._queried)
+        return len(self.queried)
 
     def gold(self, iteration: int) -> Batch:
         """Return the seed and the documents annotated up to an iteration."""
-        annotated = [documents.batch for documents in self._queried[:iteration]]
+        annotated = [documents.batch for documents in self.queried[:iteration]]
         return concatenate([self._seed, *annotated]) if annotated else self._seed
 
     def annotated(self, batch: Batch) -> npt.NDArray[np.bool_]:
@@ -162,7 +162,7 @@ class Rounds:
         utility, tagging = self._utility(tag, batch, rng)
         chosen = choose_round(utility, batch, self._limits(), tagging)
         queried = ChosenDocuments(self._oracle.label(batch, chosen), tagging.confidence[chosen])
-        self._queried.append(queried)
+        self.queried.append(queried)
         left = np.setdiff1d(np.arange(len(self._candidates)), drawn[chosen])
         self._candidates = self._candidates.take(left)
         return queried

@@ -147,11 +147,6 @@ class Representativeness:
         seed, validation = (self.profiles[split].with_entities for split in ("seed", "validation"))
         return (seed or 0) - (validation or 0) > _ENRICHED
 
-    def beginning(self, first: str, second: str) -> str:
-        """Return the beginning that is most over-represented in the first of two splits."""
-        left, right = (self.profiles[split].beginnings for split in (first, second))
-        return max(sorted(left), key=lambda name: left[name] - right.get(name, 0), default="")
-
     def lines(self) -> Iterator[str]:
         """Yield warnings about splits that do not represent the others, a line each."""
         yield from self.seed_lines()
@@ -181,13 +176,14 @@ class Representativeness:
             )
 
     def _words(self, separated: Separation, first: str, second: str) -> str:
-        """Describe a separation: the AUC, and the beginning that differs most."""
-        name = self.beginning(first, second)
-        left, right = (self.profiles[side].beginnings.get(name, 0) for side in (first, second))
+        """Describe a separation: the AUC, and the beginning that the first has most in excess."""
+        left, right = (self.profiles[split].beginnings for split in (first, second))
+        name = max(sorted(left), key=lambda name: left[name] - right.get(name, 0), default="")
         return (
             f"given a document of each, a classifier tells which is from {first} in "
-            f"{percent(separated.auc)} of cases (chance is 50 %); {percent(left)} of {first} and "
-            f'{percent(right)} of {second} begin with words of the shape "{name}"'
+            f"{percent(separated.auc)} of cases (chance is 50 %); {percent(left.get(name, 0))} of "
+            f"{first} and {percent(right.get(name, 0))} of {second} begin with words of the shape "
+            f'"{name}"'
         )
 
 

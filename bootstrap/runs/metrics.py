@@ -170,11 +170,6 @@ class IterationMetrics:
     selected_proportions: Mapping[str, float] = field(default_factory=dict)
     histogram: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def is_within_tolerance(self) -> bool:
-        """Whether the selections keep the reference proportions."""
-        return self.deviation is None or self.deviation <= 1
-
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""
         record: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
@@ -213,4 +208,4 @@ def f1_of(metrics: Iterable[IterationMetrics]) -> list[float]:
 
 def beyond_tolerance(metrics: Sequence[IterationMetrics]) -> list[IterationMetrics]:
     """Return the iterations whose selections do not keep the reference proportions."""
-    return [row for row in metrics if not row.is_within_tolerance]
+    return [row for row in metrics if row.deviation is not None and row.deviation > 1]

@@ -277,19 +277,20 @@ def progress_blocks(record: RunRecord) -> tuple[Block, ...]:
     """Return the agreement of consecutive models, if there are several, and the seconds."""
     rows = [(row.iteration, row.seconds) for row in record.rows]
     seconds = seconds_pair("Time on the clock, stage upon stage.", iteration_names(record), rows)
-    return (*pair(*_agreement(record)), seconds)
+    return (*pair(_agreement(record), None), seconds)
 
 
-def _agreement(record: RunRecord) -> tuple[Figure | None, Table | None]:
+def _agreement(record: RunRecord) -> Figure | None:
+    """Build the figure of agreement, whose numbers the table of iterations has."""
     rows = [row for row in record.rows if row.agreement is not None]
     if not rows:
-        return None, None
+        return None
     places = tuple(row.iteration for row in rows)
     series = (
         Series.from_values("agreement", [row.agreement for row in rows], places),
         Series.from_values("Cohen's kappa", [row.kappa for row in rows], places, style=1),
     )
-    figure = Figure(
+    return Figure(
         "agreement",
         "Agreement with the previous iteration",
         "Share of validation tokens with the same tag, and Cohen's kappa, which leaves out what is "
@@ -298,9 +299,6 @@ def _agreement(record: RunRecord) -> tuple[Figure | None, Table | None]:
         score_axis("agreement", series),
         one_panel(*series),
     )
-    titles = (Column("iteration", "count"), *columns("score", "agreement", "kappa"))
-    cells = tuple((row.iteration, row.agreement, row.kappa) for row in rows)
-    return figure, Table("agreement", "Agreement", titles, cells)
 
 
 def seconds_pair(
