@@ -8,8 +8,8 @@ are looked up, too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -127,6 +127,7 @@ class _Occurrences:
     def from_notes(
         cls, names: Frequencies, notes: Iterable[Document], classes: Collection[str]
     ) -> _Occurrences:
+        kept = {name: name for name in classes} or None
         present = np.zeros(len(names.words), bool)
         pairs: list[Rows] = [np.zeros((0, 3), np.int64)]
         numbers: dict[str, int] = {}
@@ -136,7 +137,7 @@ class _Occurrences:
                 (note.group for note in piece), (note.id for note in piece), numbers
             )
             batch = make_batch(
-                (_only(note, classes) for note in piece), labelled=True, problems=Problems()
+                (note.with_classes(kept) for note in piece), labelled=True, problems=Problems()
             )
             rows = names.rows(batch.vocabulary)
             present[rows[rows >= 0]] = True
@@ -146,13 +147,6 @@ class _Occurrences:
             total += len(piece)
         joined = np.concatenate(pairs)
         return cls(present, joined[:, 0], joined[:, 1], joined[:, 2], total, len(numbers))
-
-
-def _only(document: Document, classes: Collection[str]) -> Document:
-    """Return a document with the annotations of some classes, or of all."""
-    if not classes:
-        return document
-    return replace(document, spans=tuple(s for s in document.spans if s.label in classes))
 
 
 def _annotated(batch: Batch, rows: npt.NDArray[np.int32]) -> Rows:
@@ -277,13 +271,9 @@ def _attack(
 
 def spellings(word: str) -> list[str]:
     """Return the spellings of a folded word that an attacker tries: with accents and capitals."""
-    forms = [word, *_accented(word)]
+    forms = [word]
+    for place, letter in enumerate(word):
+        forms += [word[:place] + vowel + word[place + 1 :] for vowel in _VOWELS.get(letter, "")]
     return [
         spelling for form in forms for spelling in (form, form[:1].upper() + form[1:], form.upper())
     ]
-
-
-def _accented(word: str) -> Iterator[str]:
-    for place, letter in enumerate(word):
-        for accented in _VOWELS.get(letter, ""):
-            yield word[:place] + accented + word[place + 1 :]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,9 +160,7 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
     if initial_model == SEED:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
     settings = _CONFIGURATIONS[initial_model].format(batch=max(1, number // 3))
-    with _new_demo(folder, splits) as demo:
-        write_atomically(demo.config, settings.encode())
-    return Demo(folder)
+    return _new_demo(folder, splits, "demo.toml", settings)
 
 
 def make_comparison(folder: Path, number: int) -> Demo:
@@ -176,20 +173,19 @@ def make_comparison(folder: Path, number: int) -> Demo:
         split: synthetic_notes(size, random_state=random_state)
         for random_state, (split, size) in enumerate(sizes.items(), 1)
     }
-    with _new_demo(folder, splits) as demo:
-        write_atomically(demo.comparison, _COMPARISON.encode())
-    return Demo(folder)
+    return _new_demo(folder, splits, "compare.toml", _COMPARISON)
 
 
-@contextmanager
-def _new_demo(folder: Path, splits: Mapping[str, Iterable[Document]]) -> Iterator[Demo]:
+def _new_demo(
+    folder: Path, splits: Mapping[str, Iterable[Document]], file: str, settings: str
+) -> Demo:
     """Write notes with the permissions of real ones, into a folder that appears when complete."""
     with new_folder(folder) as partial:
-        demo = Demo(partial)
-        create_folder(demo.notes("seed").parent)
+        create_folder(partial / "notes")
         for split, documents in splits.items():
-            write(documents, demo.notes(split))
-        yield demo
+            write(documents, Demo(partial).notes(split))
+        write_atomically(partial / file, settings.encode())
+    return Demo(folder)
 
 
 def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
