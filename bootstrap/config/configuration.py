@@ -368,7 +368,9 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     augment = parse_section(AugmentOptions, completed("augment"), "augment", source)
     loop = parse_section(LoopOptions, completed("loop"), "loop", source)
     table = completed("select")
-    reference = _reference(table.pop("reference", None), source)
+    reference = table.pop("reference", None)
+    if reference is not None:
+        reference = parse_section(ReferenceOptions, reference, "select.reference", source)
     select = parse_section(SelectOptions, table, "select", source)
     labels = _labels(tables.get("labels"), source)
     active = None
@@ -402,9 +404,3 @@ def _labels(table: Any, source: Source) -> Mapping[str, str] | None:
             f'{source.origin("labels")}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
     return table
-
-
-def _reference(table: Any, source: Source) -> ReferenceOptions | None:
-    if table is None:
-        return None
-    return parse_section(ReferenceOptions, table, "select.reference", source)

@@ -44,7 +44,7 @@ def scalars_of(record: RunRecord) -> Iterator[Scalar]:
     """Yield the numbers of the iterations of a run, in order."""
     for row in record.rows:
         numbers: dict[str, float | None] = {}
-        for number, (name, scores) in enumerate(record.estimates[row.iteration].items()):
+        for number, (name, scores) in enumerate(record.estimates(row.iteration).items()):
             shown = quoted(name, f"number {number}")
             group, end = ("validation", "") if name == ALL else ("class", f" {shown}")
             for measure in ("f1", "precision", "recall"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -26,18 +26,6 @@ class RunGroup:
 
     name: str
     runs: tuple[Run, ...]
-
-
-class _Estimates(dict[int, dict[str, ScoreEstimates]]):
-    """The scores of iterations with their intervals, which are computed when they are asked for."""
-
-    def __init__(self, counts: Sequence[DocumentCounts]) -> None:
-        super().__init__()
-        self._counts = counts
-
-    def __missing__(self, iteration: int) -> dict[str, ScoreEstimates]:
-        self[iteration] = estimate_scores(self._counts[iteration])
-        return self[iteration]
 
 
 @dataclass(frozen=True)
@@ -115,9 +103,9 @@ class RunRecord:
         )
 
     @cached_property
-    def estimates(self) -> Mapping[int, dict[str, ScoreEstimates]]:
-        """The scores of each iteration with their intervals."""
-        return _Estimates(self.counts)
+    def estimates(self) -> Callable[[int], dict[str, ScoreEstimates]]:
+        """A function that returns the scores of an iteration with their intervals."""
+        return cache(lambda iteration: estimate_scores(self.counts[iteration]))
 
     @cached_property
     def errors(self) -> tuple[list[EntityError], ...]:

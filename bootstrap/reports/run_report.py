@@ -65,7 +65,7 @@ def _state(record: RunRecord) -> str:
 
 def _tiles(record: RunRecord) -> tuple[Tile, ...]:
     """Return the key figures."""
-    outcome, best = record.outcome, record.estimates[record.best][ALL]
+    outcome, best = record.outcome, record.estimates(record.best)[ALL]
     gain = f"{round(outcome.gain, 3) + 0.0:+.3f}"
     interval = f"95 %: {shown_cell(outcome.interval, 'interval')}" if outcome.interval else ""
     last = record.rows[-1]

@@ -104,7 +104,7 @@ def _errors_figure(record: RunRecord, errors: Sequence[EntityError]) -> Figure |
 
 def errors_table(record: RunRecord, errors: Sequence[EntityError]) -> Table:
     """Build the table of errors by class."""
-    by_class, estimates = _errors_by_class(errors), record.estimates[record.best]
+    by_class, estimates = _errors_by_class(errors), record.estimates(record.best)
     rows: list[tuple[Cell, ...]] = []
     totals = np.zeros(2 + len(ERROR_KINDS), np.int64)
     for name in [*by_class, *sorted({name for name in estimates if name} - set(by_class))]:
@@ -150,7 +150,7 @@ def _sides_of(error: EntityError) -> tuple[str, str]:
 def confusion(record: RunRecord, errors: Sequence[EntityError]) -> tuple[Matrix, Table]:
     """Build the confusion matrix of the best iteration, and the table of what is confused."""
     pairs = Counter(map(_sides_of, errors))
-    for name, scores in record.estimates[record.best].items():
+    for name, scores in record.estimates(record.best).items():
         if name:
             pairs[quoted(name), quoted(name)] += scores.counts.true_positives
     names = (*sorted({side for sides in pairs for side in sides} - {NONE}), NONE)

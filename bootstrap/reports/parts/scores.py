@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from bootstrap.reports.comparison import best_points
@@ -85,7 +85,7 @@ def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
     """
     points = best_points(record.points, axis)
     places = tuple(getattr(point, axis) for point in points)
-    scores = [record.estimates[point.iteration][ALL] for point in points]
+    scores = [record.estimates(point.iteration)[ALL] for point in points]
     f1, precision, recall = zip(*map(score_cells, scores), strict=True)
     iterations = [point.iteration for point in points]
     best = iterations.index(record.best)
@@ -109,7 +109,7 @@ def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
 def iterations_table(
     rows: Sequence[IterationMetrics],
     best: int | None,
-    estimates: Mapping[int, Mapping[str, ScoreEstimates]] | None = None,
+    estimates: Callable[[int], Mapping[str, ScoreEstimates]] | None = None,
 ) -> Table:
     """Build the table of iterations, in which the best one is marked."""
     classes = tuple(rows[0].classes) if rows else ()
@@ -117,7 +117,7 @@ def iterations_table(
     is_active = any(row.queried for row in rows)
 
     def score(name: str, row: IterationMetrics) -> Cell:
-        score: Cell = getattr(row if estimates is None else estimates[row.iteration][ALL], name)
+        score: Cell = getattr(row if estimates is None else estimates(row.iteration)[ALL], name)
         return score
 
     table = Table.from_items(
@@ -169,7 +169,7 @@ def _f1_of(
 
 def _classes_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class, of the first and the best iteration; None without any."""
-    best, before = record.estimates[record.best], record.estimates[0]
+    best, before = record.estimates(record.best), record.estimates(0)
     names = _ranked_classes(best)
     if not names:
         return None
@@ -187,7 +187,7 @@ def _classes_figure(record: RunRecord) -> Figure | None:
 
 def classes_table(record: RunRecord) -> Table:
     """Build the table of the scores of each class in the best iteration."""
-    best, first = record.estimates[record.best], record.estimates[0]
+    best, first = record.estimates(record.best), record.estimates(0)
     names = [ALL, *_ranked_classes(best)]
     rows: list[tuple[Cell, ...]] = []
     for name in (*names, *sorted({*best} - {*names})):
@@ -206,10 +206,10 @@ def classes_table(record: RunRecord) -> Table:
 
 def _class_curves_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class and iteration: a panel for each class; None without any."""
-    names = _ranked_classes(record.estimates[record.best])
+    names = _ranked_classes(record.estimates(record.best))
     if not names or len(record.rows) < 2:
         return None
-    iterations = [record.estimates[row.iteration] for row in record.rows]
+    iterations = [record.estimates(row.iteration) for row in record.rows]
     panels = []
     for name in names:
         f1 = [scores[name].f1 if name in scores else Estimate(0.0) for scores in iterations]
@@ -229,7 +229,7 @@ def _class_scores_table(record: RunRecord) -> Table:
         (quoted(name), row.iteration, scores.gold, *score_cells(scores))
         for name in record.classes
         for row in record.rows
-        if (scores := record.estimates[row.iteration].get(name))
+        if (scores := record.estimates(row.iteration).get(name))
     ]
     return Table(
         "class-scores",
@@ -241,7 +241,7 @@ def _class_scores_table(record: RunRecord) -> Table:
 
 def _test_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class on the test documents; None without classes."""
-    estimates, validation = estimate_scores(record.test[record.best]), record.estimates[record.best]
+    estimates, validation = estimate_scores(record.test[record.best]), record.estimates(record.best)
     names = _ranked_classes(estimates)
     if not names:
         return None
