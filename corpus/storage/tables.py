@@ -1,22 +1,20 @@
-"""Arrow tables in Parquet files, with a digest of their content.
+"""Arrow tables in Parquet files, with checksums of their content.
 
 A flipped bit in a Parquet file mostly goes unnoticed: it is another character or another number.
-The digest of what was written is therefore among the metadata of the file, and what is read is
-compared with it. It does not depend on how the table was compressed or divided. It shows that
-nothing has changed since the file was written, not who wrote it.
+Each page of values therefore has a checksum, and a digest of everything else (the names and types
+of the columns, the number of rows and the metadata) is among the metadata of the file. They show
+that the file is not damaged, not who wrote it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -24,11 +22,8 @@ import pyarrow.parquet as pq
 from corpus.errors import InputError, unreadable
 from corpus.storage.unpacking import most_unpacked, unpacking_error
 
-if TYPE_CHECKING:
-    from hashlib import blake2b
-
 #: The key of the digest in the metadata of a table.
-DIGEST = b"blake2b"
+DIGEST = b"digest"
 
 #: Rows that are read at a time.
 _ROWS = 1 << 16
@@ -39,12 +34,15 @@ _NONE = pa.schema([])
 _DAMAGED = (MemoryError, RuntimeError, LookupError, TypeError)
 
 
+_CHANGED = "its content is not what was written"
+
+
 class ChangedTableError(ValueError):
     """The content of a table is not what was written."""
 
 
 def write_table(table: pa.Table, file: BinaryIO | pa.NativeFile, **options: Any) -> None:
-    """Write a table as a Parquet file, compressed by Zstandard, with the digest of its content.
+    """Write a table as a Parquet file, compressed by Zstandard, with checksums and a digest.
 
     Parameters
     ----------
@@ -56,7 +54,8 @@ def write_table(table: pa.Table, file: BinaryIO | pa.NativeFile, **options: Any)
         Those of `pyarrow.parquet.write_table`.
     """
     metadata = {**(table.schema.metadata or {}), DIGEST: digest_of_table(table).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd", **options)
+    table = table.replace_schema_metadata(metadata)
+    pq.write_table(table, file, compression="zstd", write_page_checksum=True, **options)
 
 
 def table_bytes(table: pa.Table) -> bytes:
@@ -68,7 +67,7 @@ def table_bytes(table: pa.Table) -> bytes:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file within a budget, and compare its content with its digest, if it has one.
+    """Read a Parquet file within a budget, and verify its checksums and its digest, if it has any.
 
     Returns
     -------
@@ -91,7 +90,7 @@ def read_table(path: Path) -> pa.Table:
 
 
 def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE) -> pa.Table:
-    """Read columns of a Parquet file within a budget, and compare them with their digest.
+    """Read columns of a Parquet file within a budget, and verify its checksums and its digest.
 
     Parameters
     ----------
@@ -154,7 +153,10 @@ def _read(path: Path, schema: pa.Schema) -> pa.Table:
     # dictionaries, and decoded only where there is room for them.
     try:
         return _within_budget(path, schema, as_dictionaries=True)
-    except OSError:  # Arrow cannot read strings stored as differences (DELTA) as dictionaries
+    except OSError as error:
+        if "CRC" in str(error):
+            raise ChangedTableError(_CHANGED) from None
+        # Arrow cannot read strings stored as differences (DELTA) as dictionaries.
         return _within_budget(path, schema, as_dictionaries=False)
 
 
@@ -165,7 +167,11 @@ def _within_budget(path: Path, schema: pa.Schema, *, as_dictionaries: bool) -> p
     strings = [field.name for field in schema if as_dictionaries and _is_string(field.type)]
     is_bounded = all(field.name in strings or pa.types.is_primitive(field.type) for field in schema)
     with pq.ParquetFile(
-        path, pre_buffer=False, buffer_size=1 << 20, read_dictionary=strings
+        path,
+        pre_buffer=False,
+        buffer_size=1 << 20,
+        read_dictionary=strings,
+        page_checksum_verification=True,
     ) as file:
         groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
         stored = sum(group.total_byte_size for group in groups)
@@ -180,7 +186,7 @@ def _within_budget(path: Path, schema: pa.Schema, *, as_dictionaries: bool) -> p
             if total > budget:
                 raise unpacking_error(str(path), size)
             pieces.append(batch.cast(schema))
-    return verified(pa.Table.from_batches(pieces, schema))
+    return _verified(pa.Table.from_batches(pieces, schema))
 
 
 def _is_string(kind: pa.DataType) -> bool:
@@ -194,45 +200,30 @@ def _decoded_size(column: pa.Array[Any]) -> int:
     return int(lengths.nbytes + (pc.sum(lengths.cast(pa.int64())).as_py() or 0))
 
 
-def verified(table: pa.Table) -> pa.Table:
-    """Compare the content of a table with its digest, if it has one among its metadata.
-
-    Returns
-    -------
-    pyarrow.Table
-        The table, without the digest.
-
-    Raises
-    ------
-    ChangedTableError
-        If the content has changed since it was written.
-    """
+def _verified(table: pa.Table) -> pa.Table:
+    """Return a table without its digest, or raise a `ChangedTableError` if it has another one."""
     metadata = dict(table.schema.metadata or {})
     digest = metadata.pop(DIGEST, None)
     table = table.replace_schema_metadata(metadata or None)
     if digest is not None and digest != digest_of_table(table).encode():
-        raise ChangedTableError("its content is not what was written")
+        raise ChangedTableError(_CHANGED)
     return table
 
 
 def has_digest(path: Path) -> bool:
-    """Return whether a Parquet file has a digest of its content."""
+    """Return whether a Parquet file has a digest, as all that `write_table` wrote have."""
     return DIGEST in (pq.read_schema(path).metadata or {})
 
 
 def digest_of_table(table: pa.Table) -> str:
-    """Compute the digest of the names, types and values of a table, and of its metadata."""
-    digest = hashlib.blake2b()
+    """Compute the digest of the names and types of columns, the number of rows and the metadata."""
     others = {key: value for key, value in (table.schema.metadata or {}).items() if key != DIGEST}
     described = [
         [[field.name, _described(field.type)] for field in table.schema],
         sorted([key.hex(), value.hex()] for key, value in others.items()),
         len(table),
     ]
-    digest.update(json.dumps(described).encode())
-    for column in table.columns:
-        _update(digest, column.chunks, column.type)
-    return digest.hexdigest()
+    return hashlib.blake2b(json.dumps(described).encode()).hexdigest()
 
 
 def _described(kind: pa.DataType) -> Any:
@@ -242,44 +233,3 @@ def _described(kind: pa.DataType) -> Any:
     if pa.types.is_struct(kind):
         return [[field.name, _described(field.type)] for field in kind]
     return str(kind)
-
-
-def _update(digest: blake2b, chunks: Sequence[pa.Array], kind: pa.DataType) -> None:
-    """Add the values of a column to a digest, without what is stored beneath nulls."""
-    array = chunks[0] if len(chunks) == 1 else pa.concat_arrays([pa.array([], kind), *chunks])
-    if pa.types.is_dictionary(kind):
-        array, kind = array.dictionary_decode(), kind.value_type
-    digest.update(array.null_count.to_bytes(8, "little"))
-    if array.null_count:
-        digest.update(array.is_null().to_numpy(zero_copy_only=False).tobytes())
-    if pa.types.is_struct(kind):
-        for field, values in zip(kind, array.flatten(), strict=True):
-            _update(digest, [values], field.type)
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        digest.update(_numbers(pc.list_value_length(array)))
-        _update(digest, [array.flatten()], kind.value_type)
-    elif pa.types.is_primitive(kind):
-        digest.update(_numbers(array))
-    elif pa.types.is_null(kind):
-        digest.update(len(array).to_bytes(8, "little"))
-    else:  # strings and bytes
-        digest.update(_numbers(pc.binary_length(array)))
-        digest.update(_characters(array.drop_null() if array.null_count else array))
-
-
-def _numbers(array: pa.Array) -> memoryview:
-    """Return the bytes of the values of numbers, with 0 in the place of null."""
-    if array.null_count:
-        array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
-    numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(numbers).view(np.uint8).data
-
-
-def _characters(array: pa.Array) -> pa.Buffer | bytes:
-    """Return the bytes of all strings one after another."""
-    wide = array.cast(pa.large_binary())
-    if not len(wide):
-        return b""
-    offsets = wide.buffers()[1]
-    ends = memoryview(offsets).cast("q")[wide.offset : wide.offset + len(wide) + 1]
-    return wide.buffers()[2].slice(ends[0], ends[-1] - ends[0])
