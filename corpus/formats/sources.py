@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass
@@ -140,14 +139,13 @@ def locate(source: str | Path) -> Source:
     path, name = Path(source), str(source)
     if is_standard(path):
         return Source("standard input", Path(), (STANDARD,), is_folder=False)
-    mode = _mode(path)
-    if mode is not None and stat.S_ISDIR(mode):
+    if os.path.isdir(path):  # noqa: PTH112 - a pattern may be too long for a file name
         below = list(_below(path))
         known = sorted(file for file in below if suffix_of(file) in _KNOWN)
         if not known:
             raise InputError(f"{name} holds {_summary(below)}: expected {_EXPECTED}")
         return Source(name, path, tuple(known), is_folder=True)
-    if mode is not None:
+    if os.path.exists(path):  # noqa: PTH110 - the same
         return Source(name, path.parent, (path,), is_folder=False)
     files = sorted(set(_matching(str(source))))
     if not files:
@@ -156,13 +154,6 @@ def locate(source: str | Path) -> Source:
         raise InputError(f"{name}: {fault}")
     root = Path(os.path.commonpath([file.parent for file in files]))
     return Source(name, root, tuple(files), is_folder=False)
-
-
-def _mode(path: Path) -> int | None:
-    try:
-        return path.stat().st_mode
-    except (OSError, ValueError):  # a pattern may be too long for a file name
-        return None
 
 
 def _matching(pattern: str) -> Iterator[Path]:

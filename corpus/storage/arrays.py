@@ -75,23 +75,9 @@ def write_array(path: Path, array: Array) -> None:
         file.write(array.data)
 
 
-def map_array(path: Path, expected: Expected) -> Array:
-    """Map an array into memory and check its header and its size, but not its values.
-
-    Large arrays are opened at once, since their values are read only where they are used. They must
-    not be indices.
-
-    Raises
-    ------
-    InputError
-        If the file has another format, or the array another data type or shape.
-    OSError
-        If the file cannot be read.
-    """
-    return _opened(path, expected, mapped=True)
-
-
-def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array:
+def read_array(
+    path: Path, expected: Expected, *, mapped: bool = False, checked: bool = True
+) -> Array:
     """Read an array and check it.
 
     Parameters
@@ -102,6 +88,9 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
         The requirements on the array.
     mapped : bool
         Whether the file is mapped into memory. Changes of the array do not change the file.
+    checked : bool
+        Whether its values are checked. Without it, a large array is mapped at once, since values
+        are read only where they are used. They must not be indices.
 
     Raises
     ------
@@ -110,12 +99,6 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
     OSError
         If the file cannot be read.
     """
-    array = _opened(path, expected, mapped=mapped)
-    check_values(array, expected, str(path))
-    return array
-
-
-def _opened(path: Path, expected: Expected, *, mapped: bool) -> Array:
     place = str(path)
     if path.exists() and not path.is_file():  # of devices and pipes, some have no end
         raise InputError(f"{place} is not a regular file")
@@ -133,6 +116,8 @@ def _opened(path: Path, expected: Expected, *, mapped: bool) -> Array:
             array: Array = np.memmap(path, dtype, "c", offset, shape)
         else:
             array = np.fromfile(file, dtype, number).reshape(shape)
+    if checked:
+        _check_values(array, expected, place)
     return array
 
 
@@ -168,14 +153,8 @@ def _check_header(
         raise InputError(f"{place} has the shape ({actual}); expected ({wanted})")
 
 
-def check_values(array: Array, expected: Expected, place: str) -> None:
-    """Check the values of an array.
-
-    Raises
-    ------
-    InputError
-        If a value is outside of the limits or not finite, or if values are not in order.
-    """
+def _check_values(array: Array, expected: Expected, place: str) -> None:
+    """Refuse values that are outside of the limits, not finite or not in order."""
     if not array.size:
         return
     if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -24,10 +24,9 @@ from corpus.errors import InputError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-_PARTIAL = re.compile(r"\.(?P<name>.+)\.partial-[0-9a-f]{16}", re.DOTALL)
+_PARTIAL = re.compile(r"\..+\.partial-[0-9a-f]{16}", re.DOTALL)
 _LOCK = ".lock"
 _CONTENT = "content"  # of a staging folder: what gets the final name
-_REPLACED = "replaced"  # and what had that name until then
 
 #: Errors of locking on file systems without locks; filelock raises the second.
 _CANNOT_LOCK = (OSError, NotImplementedError)
@@ -182,28 +181,6 @@ def new_folder(target: Path) -> Iterator[Path]:
         partial.mkdir(mode=0o700)
         yield partial
         publish_folder(partial, target)
-
-
-@contextmanager
-def replaced_folder(target: Path) -> Iterator[Path]:
-    """Create a folder that replaces `target`, if it exists, when it is complete.
-
-    A process that is killed between the two renames leaves the former folder in its staging folder.
-    The next process that writes beside it puts it back.
-
-    Yields
-    ------
-    Path
-        The folder to fill, under its temporary name.
-    """
-    with _staged(target) as partial:
-        partial.mkdir(mode=0o700)
-        yield partial
-        _flush_tree(partial)
-        with suppress(FileNotFoundError):
-            target.rename(partial.with_name(_REPLACED))
-        partial.rename(target)
-        _flush_path(target.parent)
 
 
 def publish_folder(partial: Path, target: Path) -> None:
@@ -389,20 +366,14 @@ def _is_own_staging(path: Path) -> bool:
         return False
     is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
     is_private = os.name == "nt" or not status.st_mode & 0o022
-    is_staging = names <= {_LOCK, _CONTENT, _REPLACED} and not (path / _LOCK).is_symlink()
+    is_staging = names <= {_LOCK, _CONTENT} and not (path / _LOCK).is_symlink()
     return is_own and is_private and is_staging
 
 
 def _remove_staging(staging: Path, lock: BaseFileLock | None) -> None:
-    """Remove a staging folder; a folder that it was to replace is put back if it was not."""
-    parts = _PARTIAL.fullmatch(staging.name)
-    assert parts is not None
-    target, replaced = staging.with_name(parts["name"]), staging / _REPLACED
-    if os.path.lexists(replaced) and not os.path.lexists(target):
-        replaced.rename(target)
     if lock is not None and os.name == "nt":
         lock.release()  # a file that is open cannot be removed there
-    for path in (staging / _CONTENT, replaced, staging / _LOCK):
+    for path in (staging / _CONTENT, staging / _LOCK):
         with suppress(OSError):
             path.unlink()
         shutil.rmtree(path, ignore_errors=True)  # which does nothing to a file or a link

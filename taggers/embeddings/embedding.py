@@ -13,7 +13,7 @@ import numpy.typing as npt
 from corpus.errors import InputError
 from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
-from corpus.storage.arrays import Expected, map_array, read_array, write_array
+from corpus.storage.arrays import Expected, read_array, write_array
 from corpus.storage.manifest import Manifest, read_fields
 from corpus.storage.opening import MODEL, check_folder
 from taggers.embeddings.embedding_files import (
@@ -257,9 +257,7 @@ class Embedding:
 def _mapped(manifest: Manifest, name: str) -> npt.NDArray[Any]:
     """Map one of the files, and raise an `InputError` if it holds something else."""
     path = manifest.path(f"{name}.npy")
-    if name in _VECTORS:
-        return map_array(path, _ARRAYS[name])
-    return read_array(path, _ARRAYS[name], mapped=True)
+    return read_array(path, _ARRAYS[name], mapped=True, checked=name not in _VECTORS)
 
 
 def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]:

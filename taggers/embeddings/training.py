@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from corpus.ragged import offsets_of
 from corpus.storage.arrays import write_array
-from corpus.storage.atomic import open_new, publish_folder, replaced_folder, write_atomically
+from corpus.storage.atomic import new_folder, open_new, publish_folder, write_atomically
 from taggers.embeddings.embedding_files import write_description, write_vectors
 from taggers.string_table import StringTable
 
@@ -264,7 +264,7 @@ def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path
 
 
 class _Checkpoint:
-    """The state of a model after an epoch, from which training can be resumed."""
+    """The states of a model after epochs, a folder each; training can be resumed from the last."""
 
     def __init__(self, folder: Path, model: Any) -> None:
         self._folder = folder
@@ -283,20 +283,24 @@ class _Checkpoint:
         """Write the state of the model after a number of epochs."""
         kind, keys, place, *gauss = self._model.random.get_state()
         state = [kind, keys.tolist(), place, *gauss]
-        with replaced_folder(self._folder) as staging:
+        before = self._saved()
+        with new_folder(self._folder / str(epoch)) as staging:
             for name, array in self._arrays().items():
                 write_array(staging / f"{name}.npy", array)
-            content = json.dumps({"epoch": epoch, "random": state})
-            write_atomically(staging / "state.json", content.encode())
+            write_atomically(staging / "random.json", json.dumps(state).encode())
+        for earlier in before:
+            shutil.rmtree(self._folder / str(earlier))
 
     def load(self) -> int:
         """Load the saved state, and return the number of completed epochs."""
-        try:
-            state = json.loads((self._folder / "state.json").read_text())
-        except FileNotFoundError:
-            return 0
-        for name, array in self._arrays().items():
-            array[:] = np.load(self._folder / f"{name}.npy", mmap_mode="r")
-        kind, keys, *rest = state["random"]
-        self._model.random.set_state((kind, np.array(keys, np.uint32), *rest))
-        return int(state["epoch"])
+        epoch = max(self._saved(), default=0)
+        if epoch:
+            folder = self._folder / str(epoch)
+            for name, array in self._arrays().items():
+                array[:] = np.load(folder / f"{name}.npy", mmap_mode="r")
+            kind, keys, *rest = json.loads((folder / "random.json").read_text())
+            self._model.random.set_state((kind, np.array(keys, np.uint32), *rest))
+        return epoch
+
+    def _saved(self) -> list[int]:
+        return [int(path.name) for path in self._folder.glob("[0-9]*")]

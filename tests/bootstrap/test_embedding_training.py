@@ -155,7 +155,7 @@ def test_an_interrupted_training_goes_on(pool: Path, tmp_path: Path, launch: Any
     assert launch(*arguments, "-o", tmp_path / "whole").code == 0
     folder = tmp_path / "stopped"
     process = launch.start(*arguments, "-o", folder)
-    while not list(folder.glob(".*/checkpoint/state.json")) and process.poll() is None:
+    while not list(folder.glob(".*/checkpoint/*/random.json")) and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     stopped = launch.finish(process)

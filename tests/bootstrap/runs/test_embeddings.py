@@ -282,7 +282,11 @@ def test_a_run_that_is_killed_ends_with_the_same_embeddings(
 
     assert launch.finish(start(tmp_path / "whole")).code == 0
     folder = tmp_path / "killed"
-    for awaited in (".notes/notes.json", ".digits-w1/checkpoint/state.json", "*/clusters-16.json"):
+    for awaited in (
+        ".notes/notes.json",
+        ".digits-w1/checkpoint/*/*.json",
+        "*/clusters-16.json",
+    ):
         process = start(folder)
         while not list(folder.glob(f"embeddings/{awaited}")) and process.poll() is None:
             time.sleep(0.002)

@@ -24,7 +24,6 @@ from corpus.storage.atomic import (
     publish_folder,
     refuse_existing,
     remove_partial,
-    replaced_folder,
     write_atomically,
     write_link,
 )
@@ -111,16 +110,13 @@ def new_anything(folder: Path, how: str) -> None:
     elif how == "folder":
         with new_folder(folder / "new"):
             pass
-    elif how == "replaced folder":
-        with replaced_folder(folder / "new"):
-            pass
     elif how == "link":
         write_link(folder / "new", Path("anything"))
     else:
         write_atomically(folder / "new", b"whole")
 
 
-@pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "link", "replaced file"])
+@pytest.mark.parametrize("how", ["file", "folder", "link", "replaced file"])
 def test_whoever_writes_anything_removes_what_killed_processes_left(tmp_path, how) -> None:
     killed_writer(tmp_path, "old")
     killed_writer(tmp_path, "new")
@@ -128,7 +124,7 @@ def test_whoever_writes_anything_removes_what_killed_processes_left(tmp_path, ho
     assert names(tmp_path) == ["new"]
 
 
-@pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "link", "replaced file"])
+@pytest.mark.parametrize("how", ["file", "folder", "link", "replaced file"])
 def test_nothing_else_is_removed(tmp_path: Path, how: str) -> None:
     """Neither what is written at the moment, nor what only has such a name."""
     outside = tmp_path / "outside"
@@ -165,21 +161,8 @@ def test_a_target_that_exists_is_refused_after_what_was_left_is_removed(tmp_path
     assert names(tmp_path) == ["file"]
 
 
-def test_what_was_to_be_replaced_is_put_back(tmp_path: Path) -> None:
-    """As if a process had been killed between the two renames."""
-    for name in ("gone", "there"):
-        left = killed_writer(tmp_path, name)
-        (left / "replaced").mkdir()
-        (left / "replaced" / "old").touch()
-    (tmp_path / "there").mkdir()
-    write_atomically(tmp_path / "file", b"")
-    assert names(tmp_path) == ["file", "gone", "there"]
-    assert names(tmp_path / "gone") == ["old"]
-    assert names(tmp_path / "there") == []
-
-
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
-@pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "replaced file"])
+@pytest.mark.parametrize("how", ["file", "folder", "replaced file"])
 def test_a_full_disk_names_the_target_and_how_to_go_on(tmp_path, monkeypatch, how, error) -> None:
     def fail(*arguments: object) -> None:
         raise OSError(error, os.strerror(error))
@@ -251,19 +234,6 @@ def test_a_folder_appears_complete_and_private(tmp_path: Path) -> None:
     assert names(target.parent) == ["folder"]
     with pytest.raises(InputError, match="exists: nothing is overwritten"), new_folder(target):
         pass
-
-
-def test_a_replaced_folder_is_the_old_or_the_new_one(tmp_path: Path) -> None:
-    target = tmp_path / "folder"
-    for number in range(3):
-        with replaced_folder(target) as folder:
-            (folder / str(number)).touch()
-            assert names(target) == [str(number - 1)] if number else not target.exists()
-        assert names(target) == [str(number)]
-    with pytest.raises(ValueError, match="halfway"), replaced_folder(target):
-        raise ValueError("halfway")
-    assert names(target) == ["2"]
-    assert names(tmp_path) == ["folder"]
 
 
 def test_a_complete_folder_replaces_nothing(tmp_path: Path) -> None:
