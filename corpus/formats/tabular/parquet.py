@@ -51,17 +51,26 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         If a file is damaged, or has no column for texts, or one of another type, or files have
         columns of the same name whose types cannot be unified.
     """
-    files = files_of(source, "parquet")
-    is_carried = options.carry != "nothing"
-    schema = _schema_of_all(files, options.columns) if is_carried else SCHEMA
+    files, columns = files_of(source, "parquet"), options.columns
+    schema = SCHEMA if options.carry == "nothing" else _schema_of_all(files, columns)
     carried = fields_after_notes(schema)
     for path in files:
         with _opened(path) as file:
-            if file.metadata.num_rows:
-                unused = set(file.schema_arrow.names).difference(astuple(options.columns), carried)
-                problems.unused |= unused
-                reader = _Reader(path, name_within(path, source.root), options.columns, schema)
-                yield from reader.batches(file, problems)
+            if not file.metadata.num_rows:
+                continue
+            names = file.schema_arrow.names
+            problems.unused |= set(names).difference(astuple(columns), carried)
+            used = _columns_present(file.schema_arrow, str(path), columns)
+            used += [name for name in carried if name in names]
+            name, first = name_within(path, source.root), 0
+            for batch in _rows_of(file, path, used):
+                part = _part(_with_ids(batch, columns, name, first), columns, schema)
+                yield from checked_batches(part, partial(_where, path, first), problems)
+                first += len(batch)
+
+
+def _where(path: Path, first: int, row: int) -> str:
+    return f"{path}, row {first + row}"
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -130,79 +139,53 @@ def _named(kind: pa.DataType) -> str:
     return re.split(r"\W", str(kind), maxsplit=1)[0]
 
 
-class _Reader:
-    """Reads the rows of a file; `name` is its name in ids."""
+def _rows_of(file: pq.ParquetFile, path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    rows = _rows_at_once(file.metadata)
+    try:
+        yield from file.iter_batches(rows, columns=columns, use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(path, error) or InputError(
+            f"{path} is damaged: its rows cannot be read"
+        ) from error
 
-    def __init__(self, path: Path, name: str, columns: Columns, schema: pa.Schema) -> None:
-        self._path, self._shown, self._name = path, str(path), name
-        self._columns, self._schema = columns, schema
 
-    def batches(self, file: pq.ParquetFile, problems: Problems) -> Iterator[pa.RecordBatch]:
-        """Yield record batches of the rows."""
-        present = _columns_present(file.schema_arrow, self._shown, self._columns)
-        names = fields_after_notes(self._schema)
-        carried = [name for name in names if name in file.schema_arrow.names]
-        first = 0
-        for batch in self._raw_batches(file, [*present, *carried]):
-            part = self._part(self._with_ids(batch, first))
-            yield from checked_batches(part, partial(self._where, first), problems)
-            first += len(batch)
+def _with_ids(batch: pa.RecordBatch, columns: Columns, name: str, first: int) -> pa.RecordBatch:
+    """Add ids to rows of a file from number `first` on if there is no column of ids."""
+    if columns.id in batch.schema.names:
+        return batch
+    numbers = pa.array(np.arange(first, first + len(batch))).cast(pa.large_string())
+    file = pa.scalar(name, pa.large_string())
+    ids = pc.binary_join_element_wise(file, numbers, pa.scalar(":", pa.large_string()))
+    return batch.append_column(columns.id, ids)
 
-    def _raw_batches(self, file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        rows = _rows_at_once(file.metadata)
-        try:
-            yield from file.iter_batches(rows, columns=columns, use_threads=False)
-        except (OSError, pa.ArrowException) as error:
-            raise unreadable(self._path, error) or InputError(
-                f"{self._shown} is damaged: its rows cannot be read"
-            ) from error
 
-    def _where(self, first: int, row: int) -> str:
-        return f"{self._shown}, row {first + row}"
+def _part(batch: pa.RecordBatch, columns: Columns, schema: pa.Schema) -> Part:
+    """Return rows of a file as unchecked notes; other columns than ids and texts may be missing."""
 
-    def _with_ids(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
-        """Add ids if there is no column of ids."""
-        if self._columns.id in batch.schema.names:
-            return batch
-        numbers = pa.array(np.arange(first, first + len(batch))).cast(pa.large_string())
-        name = pa.scalar(self._name, pa.large_string())
-        ids = pc.binary_join_element_wise(name, numbers, pa.scalar(":", pa.large_string()))
-        return batch.append_column(self._columns.id, ids)
+    def column(name: str, kind: pa.DataType) -> pa.Array[Any]:
+        given = name in batch.schema.names
+        return batch.column(name) if given else pa.nulls(len(batch), kind)
 
-    def _part(self, batch: pa.RecordBatch) -> Part:
-        columns, present = self._columns, batch.schema.names
-        nulls = pa.nulls(len(batch))
-        ids, odd_ids = _names(batch.column(columns.id))
-        group = batch.column(columns.group) if columns.group in present else nulls
-        groups, odd_groups = _names(group)
-        label = batch.column(columns.label) if columns.label in present else nulls
-        texts = _strings(batch.column(columns.text))
-        return Part(
-            ids,
-            texts,
-            groups,
-            _flat_spans(label),
-            odd_ids | odd_groups,
-            self._schema,
-            self._more(batch),
-        )
-
-    def _more(self, batch: pa.RecordBatch) -> dict[str, pa.Array[Any]]:
-        columns = {
-            name: batch.column(name).cast(field.type)
-            if name in batch.schema.names
-            else pa.nulls(len(batch), field.type)
-            for name, field in fields_after_notes(self._schema).items()
-        }
-        fields = others_of(self._schema)
-        if fields:
-            others = pa.StructArray.from_arrays(
-                [columns[field.name] for field in fields], fields=fields
-            )
-        else:
-            others = pa.nulls(len(batch), pa.struct([]))
-        columns[OTHERS] = others
-        return {name: columns[name] for name in self._schema.names[len(SCHEMA) :]}
+    ids, odd_ids = _names(batch.column(columns.id))
+    groups, odd_groups = _names(column(columns.group, pa.null()))
+    more = {
+        name: column(name, field.type).cast(field.type)
+        for name, field in fields_after_notes(schema).items()
+    }
+    if fields := others_of(schema):
+        values = [more[field.name] for field in fields]
+        more[OTHERS] = pa.StructArray.from_arrays(values, fields=fields)
+    else:
+        more[OTHERS] = pa.nulls(len(batch), pa.struct([]))
+    return Part(
+        ids,
+        _strings(batch.column(columns.text)),
+        groups,
+        _flat_spans(column(columns.label, pa.null())),
+        odd_ids | odd_groups,
+        schema,
+        {name: more[name] for name in schema.names[len(SCHEMA) :]},
+    )
 
 
 def _columns_present(schema: pa.Schema, file: str, columns: Columns) -> list[str]:
