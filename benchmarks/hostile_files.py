@@ -49,7 +49,7 @@ from corpus.storage.manifest import digest_of_file
 from corpus.storage.tables import table_bytes
 from corpus.synthetic import synthetic_notes
 from gazetteers.frequencies import Frequencies
-from gazetteers.gazetteer import Gazetteer
+from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.matcher import PhraseMatcher
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of, write_clusters
 from taggers.embeddings.embedding import Embedding
@@ -156,7 +156,7 @@ def use_gazetteer(folder: Path) -> int:
     gazetteer.rows_of_term("maria")
     gazetteer.rows_with_word("roca")
     found = Frequencies.from_gazetteer(gazetteer).rows(KNOWN)
-    PhraseMatcher.from_gazetteers([gazetteer]).find(notes())
+    PhraseMatcher(terms_by_class([gazetteer])).find(notes())
     return int((found >= 0).sum())
 
 

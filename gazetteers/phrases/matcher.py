@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +19,6 @@ from corpus.tags import TokenSpans
 from corpus.tokens import tokenize
 from corpus.units import line_numbers
 from gazetteers.folding import fold
-from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.matching import (
     NONE,
     PASSED,
@@ -54,11 +51,6 @@ class PhraseMatcher:
         self.phrases = {name: tuple(dict.fromkeys(terms)) for name, terms in phrases.items()}
         self.classes = tuple(self.phrases)
 
-    @classmethod
-    def from_gazetteers(cls, gazetteers: Iterable[Gazetteer]) -> Self:
-        """Build a matcher from gazetteers, with classes in the order of their first term."""
-        return cls(terms_by_class(gazetteers))
-
     @property
     def types(self) -> tuple[str, ...]:
         """The values of streams: ``B-`` and ``I-`` of each class."""
@@ -75,20 +67,14 @@ class PhraseMatcher:
             The hashes of the surfaces of the vocabulary, if they are known; see
             `gazetteers.phrases.matcher.surface_hashes`.
         """
-        size = batch.n_tokens
-        matches = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
+        first, last, classes = np.empty((3, batch.n_tokens), np.int64)
         columns = (batch.word_ids, batch.visible_starts(), batch.ends)
         words, starts, ends = map(kernel_array, columns)
-        tokens = (words, starts, ends, line_numbers(batch))
-        types, tree = self._compiled.types(batch.vocabulary, hashes), self._compiled.tree
-        n_matches = find_longest(
-            tokens,
-            types[:],
-            tree[:],
-            self._blocked,
-            matches,
-        )
-        return TokenSpans(*(column[:n_matches] for column in matches))
+        tokens, matches = (words, starts, ends, line_numbers(batch)), (first, last, classes)
+        tree, index, known = self._compiled
+        types = _types_of(batch.vocabulary, hashes, index, known)
+        number = find_longest(tokens, types[:], tree[:], self._blocked, matches)
+        return TokenSpans(first[:number], last[:number], classes[:number])
 
     def match(self, batch: Batch) -> Stream:
         """Return the phrase that each token belongs to.
@@ -111,11 +97,11 @@ class PhraseMatcher:
         return self.classes.index(BLOCKED) if BLOCKED in self.classes else -1
 
     @cached_property
-    def _compiled(self) -> CompiledPhrases:
+    def _compiled(self) -> tuple[Tree, HashIndex, WordTypes]:
         """The compiled phrases, built at the first search because few commands need them."""
         order = sorted(range(len(self.classes)), key=lambda kind: kind != self._blocked)
         pairs = [(term, kind) for kind in order for term in self.phrases[self.classes[kind]]]
-        return CompiledPhrases.from_terms([term for term, _ in pairs], [kind for _, kind in pairs])
+        return _compile([term for term, _ in pairs], [kind for _, kind in pairs])
 
 
 def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
@@ -164,60 +150,46 @@ def counted(written: str) -> str:
     return ABBREVIATIONS.get(surface, WORDS.get(surface, surface))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledPhrases:
-    """Phrases in which words are numbers.
+def _compile(terms: Sequence[str], kinds: Sequence[int]) -> tuple[Tree, HashIndex, WordTypes]:
+    """Compile terms, each with the index of its class; the first class of a phrase is kept.
 
-    Parameters
-    ----------
+    Returns
+    -------
     tree : Tree
-        The phrases of two or more words.
+        The phrases of two or more words, in which words are numbers.
     index : HashIndex
         The hashes of surfaces.
     known : WordTypes
         The properties of each surface of the index, then the properties shared by all other
         surfaces. None has a capital.
     """
+    written = list(_written(terms))
+    alone: dict[str, int] = {}
+    several: dict[Words, int] = {}
+    for row, phrase in written:
+        if len(phrase) == 1:
+            alone.setdefault(_surface(phrase[0]), kinds[row])
+        else:
+            for way in _ways(phrase):
+                several.setdefault(way, kinds[row])
+    numbers: dict[str, int] = {}
+    paths = [[numbers.setdefault(word, len(numbers)) for word in way] for way in several]
+    tree = Tree.from_phrases(paths, list(several.values()), len(numbers))
+    stopped = {_surface(word) for _, phrase in written for word in phrase if word[-1] == _STOP}
+    return tree, *_known(numbers, alone, stopped)
 
-    tree: Tree
-    index: HashIndex
-    known: WordTypes
 
-    @classmethod
-    def from_terms(cls, terms: Sequence[str], kinds: Sequence[int]) -> CompiledPhrases:
-        """Compile terms, each with the index of its class; the first class of a phrase is kept."""
-        written = list(_written(terms))
-        alone: dict[str, int] = {}
-        several: dict[Words, int] = {}
-        for row, phrase in written:
-            if len(phrase) == 1:
-                alone.setdefault(_surface(phrase[0]), kinds[row])
-            else:
-                for way in _ways(phrase):
-                    several.setdefault(way, kinds[row])
-        numbers: dict[str, int] = {}
-        paths = [[numbers.setdefault(word, len(numbers)) for word in way] for way in several]
-        tree = Tree.from_phrases(paths, list(several.values()), len(numbers))
-        stopped = {_surface(word) for _, phrase in written for word in phrase if word[-1] == _STOP}
-        return cls(tree, *_known(numbers, alone, stopped))
-
-    def types(self, types: Sequence[str], hashes: Hashes | None = None) -> WordTypes:
-        """Return the properties of word types that the matcher uses.
-
-        Parameters
-        ----------
-        types : sequence of str
-            T word types.
-        hashes : ndarray of uint64, shape (T,), optional
-            The result of `surface_hashes`, if it is known.
-        """
-        if not types:
-            return WordTypes(*(column[:0] for column in self.known))
-        codes = self.index.positions(surface_hashes(fold(types)) if hashes is None else hashes)
-        bits, plain, dotted, alone, _ = (column[codes] for column in self.known)
-        lower = "\n".join(types).lower().split("\n")
-        capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))
-        return WordTypes(bits, plain, dotted, alone, capital)
+def _types_of(
+    types: Sequence[str], hashes: Hashes | None, index: HashIndex, known: WordTypes
+) -> WordTypes:
+    """Return the properties of word types, whose hashes are computed if they are not known."""
+    if not types:
+        return WordTypes(*(column[:0] for column in known))
+    codes = index.positions(surface_hashes(fold(types)) if hashes is None else hashes)
+    bits, plain, dotted, alone, _ = (column[codes] for column in known)
+    lower = "\n".join(types).lower().split("\n")
+    capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))
+    return WordTypes(bits, plain, dotted, alone, capital)
 
 
 def _surface(written: str) -> str:

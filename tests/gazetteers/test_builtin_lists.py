@@ -12,7 +12,7 @@ from corpus.batch import make_batch
 from corpus.document import Document
 from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, CENSUS, PLACES, read_gazetteer, resource
 from gazetteers.folding import fold
-from gazetteers.gazetteer import Gazetteer
+from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 from gazetteers.phrases.spellings import is_street
 
@@ -30,7 +30,7 @@ def places() -> Gazetteer:
 
 @pytest.fixture(scope="module")
 def matcher(places: Gazetteer) -> PhraseMatcher:
-    return PhraseMatcher.from_gazetteers([places])
+    return PhraseMatcher(terms_by_class([places]))
 
 
 def counts_of(gazetteer: Gazetteer, name: str) -> dict[str, int]:
@@ -179,7 +179,7 @@ def test_the_blocking_list_holds_eponyms_months_weekdays_and_anatomy_once_each()
 
 def test_the_blocking_list_keeps_words_from_being_names() -> None:
     names = {"NAME": ["Wilson", "Barré", "Cabeza", "Marzo", "Ana"]}
-    matcher = PhraseMatcher.from_gazetteers([read_gazetteer(BLOCKING)])
+    matcher = PhraseMatcher(terms_by_class([read_gazetteer(BLOCKING)]))
     both = PhraseMatcher({**names, **matcher.phrases})
     text = "Ana: enfermedad de Wilson, Guillain-Barré, Cabeza y cuello en marzo"
     batch = make_batch([Document("", text)], labelled=False)

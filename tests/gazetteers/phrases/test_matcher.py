@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from gazetteers.gazetteer import terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 
 Found = list[tuple[str, str]]
@@ -328,9 +329,9 @@ def test_a_longer_phrase_wins_over_one_that_is_blocked() -> None:
 def test_phrases_of_gazetteers_have_the_classes_in_their_order(make_gazetteer) -> None:
     one = make_gazetteer(("olot", "B", 1), ("vic", "A", 1))
     other = make_gazetteer(("vic", "C", 1), ("vic", "B", 1))
-    matcher = PhraseMatcher.from_gazetteers([one, other])
+    matcher = PhraseMatcher(terms_by_class([one, other]))
     assert matcher.phrases == {"B": ("olot", "vic"), "A": ("vic",), "C": ("vic",)}
-    assert found_in("Vic", PhraseMatcher.from_gazetteers([one])) == [("Vic", "A")]
+    assert found_in("Vic", PhraseMatcher(terms_by_class([one]))) == [("Vic", "A")]
     assert found_in("Vic", matcher) == [("Vic", "B")]
 
 
