@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
@@ -46,23 +46,9 @@ _config: Any = numba.config  # its attributes are made at run time
 _log = logging.getLogger(__name__)
 
 
-class Kernel(NamedTuple):
-    """A compiled function.
-
-    Parameters
-    ----------
-    dispatcher : numba dispatcher
-        The function.
-    signatures : tuple of str
-        The types of its arguments in calls from Python code, in numba's notation.
-    """
-
-    dispatcher: Any
-    signatures: tuple[str, ...]
-
-
-#: The functions decorated by `compiled`, in the order of definition.
-KERNELS: list[Kernel] = []
+#: The functions decorated by `compiled`, as numba's dispatchers, each with the types of its
+#: arguments in calls from Python code, in numba's notation.
+KERNELS: list[tuple[Any, tuple[str, ...]]] = []
 
 
 def compiled(
@@ -101,7 +87,7 @@ def compiled(
             dispatcher = njit(function, nogil=True, cache=folder is not None, **options)
         finally:
             _config.CACHE_DIR = before
-        KERNELS.append(Kernel(dispatcher, expanded))
+        KERNELS.append((dispatcher, expanded))
         kernel: Callable[_Arguments, _Result] = dispatcher
         return kernel
 

@@ -58,28 +58,24 @@ class Imported:
     ----------
     gazetteer : Gazetteer
         The gazetteer.
+    table : Table
+        The file.
     terms, counts : tuple of str
         The columns of terms and of counts.
     class_column : str or None
         The column of classes; None if all terms have the same class.
-    columns : tuple of str
-        All columns of the file.
     widths : tuple of int
         The number of digits to which each column of terms was padded; 0 for none.
-    encoding, delimiter : str
-        The encoding and the delimiter of the file.
     rows, left_out : int
         The numbers of rows that were imported, and that could not be used.
     """
 
     gazetteer: Gazetteer
+    table: Table
     terms: tuple[str, ...]
     counts: tuple[str, ...]
     class_column: str | None
-    columns: tuple[str, ...]
     widths: tuple[int, ...]
-    encoding: str
-    delimiter: str
     rows: int
     left_out: int
 
@@ -137,13 +133,11 @@ def import_table(
         parts.append(pa.table(columns, schema=COLUMNS))
     return Imported(
         gazetteer=Gazetteer.from_table(pa.concat_tables(parts)),
+        table=table,
         terms=reader.terms,
         counts=reader.counts,
         class_column=reader.class_column,
-        columns=tuple(table.columns),
         widths=reader.widths,
-        encoding=table.encoding,
-        delimiter=table.delimiter,
         rows=rows,
         left_out=rejected,
     )

@@ -44,11 +44,11 @@ def import_(options: argparse.Namespace) -> None:
             for path in options.sources
         ]
     report_problems(problems)
-    gazetteer = merge_gazetteers([table.gazetteer for table in imported])
+    gazetteer = merge_gazetteers([part.gazetteer for part in imported])
     gazetteer.save(options.output)
-    for path, table in zip(options.sources, imported, strict=True):
-        guessed = options.encoding is None and table.encoding == "cp1252"
-        print_lines(_lines_of(path, table, guessed=guessed, unnamed=options.term is None))
+    for path, part in zip(options.sources, imported, strict=True):
+        guessed = options.encoding is None and part.table.encoding == "cp1252"
+        print_lines(_lines_of(path, part, guessed=guessed, unnamed=options.term is None))
     print_lines([_sizes_line(gazetteer, options.output)])
 
 
@@ -61,11 +61,12 @@ def _progress(bar: StageProgress, path: Path) -> Progress:
 
 def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -> Iterator[str]:
     """Yield lines that describe how a file was read."""
-    between = DELIMITERS.get(imported.delimiter, imported.delimiter)
+    table = imported.table
+    between = DELIMITERS.get(table.delimiter, table.delimiter)
     doubt = " (guessed; --encoding names another)" if guessed else ""
-    yield f"{path}: {imported.encoding}{doubt}, {between} between columns"
+    yield f"{path}: {table.encoding}{doubt}, {between} between columns"
     padded = " (numbers with {} digits, zeros on the left)"
-    numbers = {name: f"column {number}" for number, name in enumerate(imported.columns, start=1)}
+    numbers = {name: f"column {number}" for number, name in enumerate(table.columns, start=1)}
     columns = [
         f"{numbers[name]}{padded.format(width) if width else ''}"
         for name, width in zip(imported.terms, imported.widths, strict=True)

@@ -188,7 +188,7 @@ def test_other_numbers_are_as_they_are(name: str, table: MakeTable) -> None:
 def test_columns_are_told_by_their_names_and_rows(text, terms, counts, table) -> None:
     imported = import_table(table(text), problems=Problems(invalid="skip"))
     assert (imported.terms, imported.counts) == (terms, counts)
-    assert set(terms + counts) <= set(imported.columns)
+    assert set(terms + counts) <= set(imported.table.columns)
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
 
 def signatures() -> dict[str, int]:
     """Return the number of types of arguments that each function is compiled for."""
-    functions = [kernel.dispatcher for kernel in KERNELS]
+    functions = [dispatcher for dispatcher, _ in KERNELS]
     return {
         f"{function.__module__}.{function.__name__}": len(function.signatures)
         for function in functions
