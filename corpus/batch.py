@@ -53,15 +53,6 @@ class Stream:
     vocabulary: tuple[str, ...]
     values: npt.NDArray[np.int32]
 
-    @classmethod
-    def from_values(cls, values: Sequence[str | None]) -> Stream:
-        """Build a stream from the values of tokens; None is no value."""
-        index: dict[str, int] = {}
-        numbers = [
-            NO_VALUE if value is None else index.setdefault(value, len(index)) for value in values
-        ]
-        return cls(tuple(index), np.array(numbers, np.int32))
-
     def take(self, tokens: npt.NDArray[np.int64] | slice) -> Stream:
         """Select the values of tokens, with the vocabulary that they use."""
         used, values = used_only(self.values[tokens], len(self.vocabulary))

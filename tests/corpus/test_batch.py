@@ -27,6 +27,7 @@ from corpus.errors import Problems
 from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
 from corpus.tokens.characters import is_hidden
+from tests.streams import stream_of
 
 PIECES = [
     *("Ana", "l'home", "col·legi", "28027España", ".", "-", " ", "\r\n", "\ufeff", "\0", "e\u0301"),
@@ -176,7 +177,7 @@ def test_bytes_hold_only_the_documents_taken() -> None:
     corpus = [Document(f"note {number}", f"secret{number} Ana") for number in range(3)]
     batch = make_batch(corpus, labelled=False)
     values = [f"{word}{number}" for number in range(3) for word in ("value", "of", "other")]
-    data = batch.with_streams({"x": Stream.from_values(values)}).take(np.array([1])).to_bytes()
+    data = batch.with_streams({"x": stream_of(values)}).take(np.array([1])).to_bytes()
     assert b"secret1" in data and b"value1" in data
     for row in "02":
         for word in ("secret", "note ", "value", "of", "other"):
@@ -288,7 +289,7 @@ def described(draw: st.DrawFn) -> tuple[Batch, Said]:
 
 
 def streams_of(said: Said) -> dict[str, Stream]:
-    return {name: Stream.from_values([*itertools.chain(*rows)]) for name, rows in said.items()}
+    return {name: stream_of([*itertools.chain(*rows)]) for name, rows in said.items()}
 
 
 def assert_says(batch: Batch, said: Said) -> None:
@@ -359,12 +360,8 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
 
 def test_a_stream_of_the_same_name_is_replaced() -> None:
     batch = make_batch([Document("a", "Ana Puig")], labelled=False)
-    batch = batch.with_streams(
-        {"x": Stream.from_values(["1", "2"]), "y": Stream.from_values([None, "3"])}
-    )
-    other = batch.with_streams(
-        {"x": Stream.from_values(["4", None]), "z": Stream.from_values(["5", "6"])}
-    )
+    batch = batch.with_streams({"x": stream_of(["1", "2"]), "y": stream_of([None, "3"])})
+    other = batch.with_streams({"x": stream_of(["4", None]), "z": stream_of(["5", "6"])})
     assert_says(other, {"x": [["4", None]], "y": [[None, "3"]], "z": [["5", "6"]]})
     assert_says(batch, {"x": [["1", "2"]], "y": [[None, "3"]]})
     assert_says(other.with_streams({}), {"x": [["4", None]], "y": [[None, "3"]], "z": [["5", "6"]]})
@@ -425,7 +422,7 @@ def values_of(stream: Stream) -> list[str | None]:
 @example([])
 @example([None, None])
 def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
-    stream = Stream.from_values(values)
+    stream = stream_of(values)
     assert values_of(stream) == values
     assert stream.vocabulary == tuple(dict.fromkeys(value for value in values if value is not None))
 
@@ -433,7 +430,7 @@ def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
 def test_types_that_no_token_has_are_no_harm() -> None:
     """As those of rules that found nothing."""
     stream = Stream(("B-DATE", "I-DATE", "B-AGE"), np.array([2, NO_VALUE, 2], np.int32))
-    assert values_of(concatenate_streams([stream, Stream.from_values(["I-DATE"])])) == [
+    assert values_of(concatenate_streams([stream, stream_of(["I-DATE"])])) == [
         *("B-AGE", None, "B-AGE", "I-DATE")
     ]
     assert stream.take(np.array([1, 0])).vocabulary == ("B-AGE",)

@@ -19,13 +19,14 @@ import pytest
 from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import Executor, KilledError
-from corpus.batch import Batch, Stream, make_batch
+from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.storage.manifest import digest_of
 from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
 from taggers.base import Detail
+from tests.streams import stream_of
 from tests.taggers.conftest import plain
 
 pytestmark = pytest.mark.processes
@@ -150,9 +151,7 @@ def with_pos(batch: Batch) -> Batch:
     """Add a stream that no annotator would, which depends on the words around a token."""
     before = np.concatenate([[0], batch.word_ids[:-1]])
     kinds = [str(sum(map(ord, batch.vocabulary[word])) % 5) for word in before.tolist()]
-    return batch.with_streams(
-        {"pos": Stream.from_values([kind if kind != "0" else None for kind in kinds])}
-    )
+    return batch.with_streams({"pos": stream_of([kind if kind != "0" else None for kind in kinds])})
 
 
 def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(

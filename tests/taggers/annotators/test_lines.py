@@ -15,6 +15,7 @@ from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document
 from corpus.units import line_numbers
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
+from tests.streams import stream_of
 
 PIECES = [
     *("Ana", "Fecha", "de", "NHC", "12", "10:30", "MÉDICO", "Me\u0301dico", "año", "👩"),
@@ -182,7 +183,7 @@ def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.
 
 
 def test_only_streams_that_a_batch_lacks_are_added() -> None:
-    own = Stream.from_values(["x", None, None])
+    own = stream_of(["x", None, None])
     batch = batch_of("Ana: b").with_streams({"colon": own, "pos": own})
     annotators = {name: kind() for name, kind in ANNOTATORS.items()}
     actual = annotated(batch, ["header", "colon", "pos"], annotators)

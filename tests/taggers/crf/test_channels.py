@@ -15,6 +15,7 @@ from taggers.crf import channels as channels_module
 from taggers.crf.channels import Channels
 from taggers.features.templates import Templates
 from taggers.features.words import Words, feature, is_feature
+from tests.streams import stream_of
 from tests.taggers.crf.conftest import batch_of_words
 
 Documents = list[list[tuple[str, str | None]]]  # words, and what a stream says of them
@@ -31,7 +32,7 @@ TERMS = st.lists(st.tuples(NAMES, st.integers(-2, 2)), min_size=2, max_size=4)
 
 def batch_of(documents: Documents) -> Batch:
     """Make a batch of words and of what a stream says of them."""
-    said = Stream.from_values([value for document in documents for _, value in document])
+    said = stream_of([value for document in documents for _, value in document])
     words = [[word for word, _ in document] for document in documents]
     return batch_of_words(words, streams={"said": said})
 

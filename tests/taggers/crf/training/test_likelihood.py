@@ -13,13 +13,13 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Stream
 from taggers.crf.training import likelihood
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.features.templates import Templates
 from taggers.features.words import BEGIN, END, Words, feature
+from tests.streams import stream_of
 from tests.taggers.crf.conftest import batch_of_words, every_path
 
 TYPES = ("a", "A", "Aa", "b", "unused")
@@ -47,7 +47,7 @@ class Corpus:
     def training(self, **options: Any) -> TrainingSet:
         tokens = [token for document in self.documents for token in document]
         streams = {
-            stream.name: Stream.from_values([said(token, stream.name) for token in tokens])
+            stream.name: stream_of([said(token, stream.name) for token in tokens])
             for stream in self.templates.streams
         }
         batch = batch_of_words(

@@ -13,6 +13,7 @@ from corpus.document import Document, Span
 from taggers import CRFOptions
 from taggers.annotators import ANNOTATORS, annotated
 from taggers.crf.training.training_set import TrainingSet
+from tests.streams import stream_of
 from tests.taggers.conftest import plain
 
 OPTIONS = plain(
@@ -54,9 +55,7 @@ def test_types_in_any_order_make_the_same_training_set(texts, seed, cut) -> None
     ]
     whole = make_batch(documents, labelled=True, classes=["A"])
     assume(whole.n_tokens)
-    pos = Stream.from_values(
-        [str(place % 3) if place % 4 else None for place in range(whole.n_tokens)]
-    )
+    pos = stream_of([str(place % 3) if place % 4 else None for place in range(whole.n_tokens)])
     whole = whole.with_streams({"pos": pos})
     words = shuffled(whole.vocabulary, whole.word_ids, rng)
     other = replace(
