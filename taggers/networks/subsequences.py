@@ -72,18 +72,11 @@ class Subsequences:
         first = np.repeat(document_offsets[:-1][documents], own)
         outside = (places < 0) | (places >= np.repeat(lengths[documents], own))
         tokens = np.where(outside, BORDER, first + places)
-        context = np.minimum(within, np.repeat(own, own) - 1 - within)
         # Borders are context that no other sub-sequence has more of.
-        at_begin, at_end = begins == 0, begins + own == whole
-        context = np.where(
-            np.repeat(at_begin & at_end, own),
-            length,
-            np.where(
-                np.repeat(at_begin, own),
-                np.repeat(own, own) - 1 - within,
-                np.where(np.repeat(at_end, own), within, context),
-            ),
-        )
+        before = np.where(np.repeat(begins == 0, own), length, within)
+        after = np.repeat(own, own) - 1 - within
+        after[np.repeat(begins + own == whole, own)] = length
+        context = np.minimum(before, after)
         inner = np.flatnonzero(~outside)
         ranked = inner[np.lexsort((-inner, context[inner], tokens[inner]))]
         last = np.append(np.diff(tokens[ranked]) > 0, True)[: len(ranked)]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -24,34 +22,32 @@ UNKNOWN = 0
 _LEAST = 2  # word types or tokens with a value, below which it is not told from unknown ones
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The codes of values: from 1 on, and 0 for values without a code.
 
     Parameters
     ----------
-    values : tuple of str
-        The values, in the order of their codes; with a key, their hashes in hexadecimal digits.
+    values : sequence of str
+        Distinct values, in the order of their codes; with a key, their hashes in hexadecimal
+        digits.
     patients : ndarray of int32, shape (V,)
         The number of patients of each value; see `taggers.privacy.patient_counts`.
     key : int
         The key of the hashes of values; 0 if `values` are their text.
     """
 
-    values: tuple[str, ...]
-    patients: Counts
-    key: int
-    _codes: Mapping[str, int]
+    def __init__(self, values: Sequence[str], patients: Counts, key: int = 0) -> None:
+        self.values = tuple(values)
+        self.patients = patients
+        self.key = key
+        self._codes = {value: code for code, value in enumerate(values, start=1)}
 
     @classmethod
-    def from_values(
-        cls, values: Sequence[str], patients: Counts | None = None, key: int = 0
-    ) -> Self:
-        """Assign codes to distinct values, in their order."""
-        if patients is None:
-            patients = np.zeros(len(values), np.int32)
-        codes = {value: code for code, value in enumerate(values, start=1)}
-        return cls(tuple(values), patients, key, codes)
+    def frequent(cls, counts: Iterable[tuple[str, int]]) -> Vocabulary:
+        """Assign codes to the values that occur at least `_LEAST` times, without patients."""
+        # In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
+        values = sorted(value for value, count in counts if count >= _LEAST)
+        return cls(values, np.zeros(len(values), np.int32))
 
     def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
         """Return the codes without the values of few patients.
@@ -66,7 +62,7 @@ class Vocabulary:
         values, key = [self.values[row] for row in kept.tolist()], self.key
         if hashed and pruning.key and not key:
             values, key = _hashed(values, pruning.key), pruning.key
-        pruned = Vocabulary.from_values(values, pruning.known(self.patients[kept]), key)
+        pruned = Vocabulary(values, pruning.known(self.patients[kept]), key)
         return pruned, np.concatenate([np.zeros(1, np.int64), kept + 1])
 
     @property
@@ -92,33 +88,32 @@ def _hashed(values: Sequence[str], key: int) -> list[str]:
 
 
 def vocabulary_of_feature(values: Sequence[str], train: Batch) -> Vocabulary:
-    """Return the codes of the values of a feature, with the patients of each."""
-    vocabulary = _frequent(values)
-    patients = patients_of_words(
-        train, len(vocabulary.values), lambda _: vocabulary.codes(values) - 1
-    )
-    return Vocabulary.from_values(vocabulary.values, patients)
+    """Return the codes of the values of a feature; the empty string is no value."""
+    vocabulary = Vocabulary.frequent(Counter(filter(None, values)).items())
+    codes = vocabulary.codes(values) - 1
+    vocabulary.patients = patients_of_words(train, len(vocabulary.values), lambda _: codes)
+    return vocabulary
 
 
 def vocabulary_of_stream(stream: Stream, train: Batch) -> Vocabulary:
     """Return the codes of the values of a stream, with the patients of each."""
-    vocabulary = _frequent_in(stream)
+    counts = np.bincount(stream.values[stream.values >= 0], minlength=len(stream.vocabulary))
+    vocabulary = Vocabulary.frequent(zip(stream.vocabulary, counts.tolist(), strict=True))
     codes = np.append(vocabulary.codes(stream.vocabulary), np.int32(UNKNOWN)) - np.int32(1)
-    patients = patients_of_values(
+    vocabulary.patients = patients_of_values(
         stream.values,
         train.document_offsets,
         patient_numbers(train),
         codes[:, None],
         len(vocabulary.values),
     )
-    return Vocabulary.from_values(vocabulary.values, patients)
+    return vocabulary
 
 
 def vocabulary_of_characters(train: Batch) -> Vocabulary:
     """Return the codes of characters, with the patients in whose documents each occurs."""
     counts = Counter(character for word in train.vocabulary for character in set(word))
-    characters = sorted(character for character, count in counts.items() if count >= _LEAST)
-    vocabulary = Vocabulary.from_values(characters)
+    vocabulary = Vocabulary.frequent(counts.items())
 
     def rows(types: Sequence[str]) -> Codes:
         sets = [sorted(set(word)) for word in types]
@@ -127,20 +122,5 @@ def vocabulary_of_characters(train: Batch) -> Vocabulary:
             codes[row, : len(own)] = vocabulary.codes(own) - 1
         return codes
 
-    return Vocabulary.from_values(characters, patients_of_words(train, len(characters), rows))
-
-
-def _frequent(values: Sequence[str]) -> Vocabulary:
-    """Assign codes to the values of at least `_LEAST` words; the empty string is no value."""
-    # In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
-    counts = Counter(filter(None, values))
-    return Vocabulary.from_values(
-        sorted(value for value, count in counts.items() if count >= _LEAST)
-    )
-
-
-def _frequent_in(stream: Stream) -> Vocabulary:
-    """Assign codes to the values of at least `_LEAST` tokens, in alphabetical order."""
-    counts = np.bincount(stream.values[stream.values >= 0], minlength=len(stream.vocabulary))
-    pairs = zip(stream.vocabulary, counts.tolist(), strict=True)
-    return Vocabulary.from_values(sorted(value for value, count in pairs if count >= _LEAST))
+    vocabulary.patients = patients_of_words(train, len(vocabulary.values), rows)
+    return vocabulary

@@ -165,11 +165,12 @@ class WordInputs:
             word if len(word) <= MAX_CHARACTERS else word[:half] + word[-half:] for word in types
         ]
         lengths = np.fromiter(map(len, read), np.int64, len(read))
-        codes = np.zeros((len(read), MAX_CHARACTERS), np.int32)
-        codes[np.arange(MAX_CHARACTERS) < lengths[:, None]] = _known_codes(
-            _code_points("".join(self.characters.values)), _code_points("".join(read))
-        )
-        return codes
+        points = np.array(read, f"U{MAX_CHARACTERS}").view(np.uint32).reshape(-1, MAX_CHARACTERS)
+        known = [ord(character) for character in self.characters.values]
+        codes = np.ones(max(known, default=0) + 2, np.int32)  # the last is that of all beyond
+        codes[known] = np.arange(2, len(known) + 2)
+        read_codes = codes.take(points, mode="clip")
+        return np.where(np.arange(MAX_CHARACTERS) < lengths[:, None], read_codes, np.int32(0))
 
     def stream_codes(self, batch: Batch) -> Codes:
         """Return the codes of the streams of each token, shape (N, S)."""
@@ -289,14 +290,14 @@ class WordInputs:
         counts = model.array("patients", expected_counts(int(bounds[-1])))
         own, of_characters, *others = np.split(counts, bounds[:-1])
         vocabularies = [
-            Vocabulary.from_values(values, patients, key)
+            Vocabulary(values, patients, key)
             for values, patients in zip(lists, others, strict=True)
         ]
         return cls(
             vectors,
             words,
             own,
-            Vocabulary.from_values(characters, of_characters),
+            Vocabulary(characters, of_characters),
             dict(zip(features, vocabularies, strict=False)),
             dict(zip(streams, vocabularies[len(features) :], strict=True)),
             key,
@@ -320,19 +321,6 @@ def _common(codes: Codes, first: int = 1) -> Rows:
     known = np.flatnonzero(codes)
     unknown = np.arange(first)
     return np.append(unknown, codes[known] + first - 1), np.append(unknown, known + first)
-
-
-def _code_points(text: str) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def _known_codes(known: npt.NDArray[np.uint32], points: npt.NDArray[np.uint32]) -> Codes:
-    """Return 2 and more for code points that are among ascending known ones, and 1 for others."""
-    if not len(known):
-        return np.ones(len(points), np.int32)
-    places = np.searchsorted(known, points)
-    is_known = known[np.minimum(places, len(known) - 1)] == points
-    return np.where(is_known, places + 2, 1).astype(np.int32)
 
 
 def _hashes(types: Sequence[str]) -> Hashes:
