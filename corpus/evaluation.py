@@ -25,16 +25,6 @@ from corpus.tags import classes_of, find_entities, touched_tokens
 from corpus.tokens import Tokens, tokenize
 from corpus.units import count_lines
 
-__all__ = [
-    "MEASURES",
-    "ConfusionCounts",
-    "Entities",
-    "GoldBatch",
-    "Scores",
-    "score",
-    "score_batches",
-]
-
 _Offsets = tuple[int, int]
 
 

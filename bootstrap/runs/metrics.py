@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import msgspec
 
-from corpus.evaluation import ConfusionCounts
+from corpus.scores import ConfusionCounts
 from corpus.storage.fields import flattened
 from taggers.base import Training
 

@@ -13,7 +13,7 @@ from bootstrap.config.options import LoopOptions
 from bootstrap.selection.proportional import ChosenDocuments, Selection
 from bootstrap.selection.strategies import Strategy
 from corpus.batch import Batch, concatenate
-from corpus.evaluation import Scores
+from corpus.scores import Scores
 from taggers.base import Detail, Tagger, Tagging
 from taggers.name_propagation import note_numbers, propagate_names
 

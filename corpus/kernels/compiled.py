@@ -151,8 +151,8 @@ def _compile(dispatcher: Any, signature: str) -> bool:
 def code_folder() -> Path | None:
     """Return the folder of machine code, or None if it cannot be used."""
     try:
-        base = Path(_config.CACHE_DIR).absolute() if _config.CACHE_DIR else _user_cache()
-        folder = base / "bootstrap-ner" / f"kernels-{_digest_of_sources()}"
+        base = _config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base).absolute() / "bootstrap-ner" / f"kernels-{_digest_of_sources()}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except (OSError, RuntimeError) as error:  # such as a home folder that cannot be determined
@@ -162,10 +162,6 @@ def code_folder() -> Path | None:
         )
         return None
     return folder
-
-
-def _user_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def _digest_of_sources() -> str:

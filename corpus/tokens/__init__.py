@@ -76,14 +76,10 @@ def tokenize(texts: Texts) -> Tokens:
         The tokens of a text do not depend on the other texts.
     """
     finder = _finder(texts.nbytes if isinstance(texts, pa.Array) else sum(map(len, texts)))
-    chunks = [_tokenize_joined(joined, ends, finder) for joined, ends in joined_texts(texts)]
-    return Tokens(
-        vocabulary=tuple(finder.types),
-        word_ids=_concatenated([chunk[0] for chunk in chunks]),
-        starts=_concatenated([chunk[1] for chunk in chunks]),
-        ends=_concatenated([chunk[2] for chunk in chunks]),
-        document_offsets=offsets_of(_concatenated([chunk[3] for chunk in chunks])),
-    )
+    chunks = [(np.zeros(0, np.int32),) * 4]
+    chunks += [_tokenize_joined(joined, ends, finder) for joined, ends in joined_texts(texts)]
+    words, starts, ends, counts = map(np.concatenate, zip(*chunks, strict=True))
+    return Tokens(tuple(finder.types), words, starts, ends, offsets_of(counts))
 
 
 def _finder(size: int) -> Expression | Scanner:
@@ -113,7 +109,3 @@ def _tokenize_joined(
     counts = np.diff(np.searchsorted(starts, text_ends), prepend=0)
     origins = np.repeat(np.concatenate([np.zeros(1, np.int32), text_ends[:-1]]), counts)
     return words, starts - origins, ends - origins, counts.astype(np.int32)
-
-
-def _concatenated(arrays: list[_Int32s]) -> _Int32s:
-    return np.concatenate([np.zeros(0, np.int32), *arrays])

@@ -20,7 +20,7 @@ from bootstrap.runs.outcome import (
     outcome_of,
 )
 from bootstrap.runs.records import DocumentCounts
-from corpus.evaluation import ConfusionCounts
+from corpus.scores import ConfusionCounts
 
 Row = Callable[..., IterationMetrics]
 Counts = tuple[int, int, int]
