@@ -15,6 +15,7 @@ import pyarrow as pa
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from corpus.batch import Batch, batch_of_texts
 from corpus.errors import Problems
+from corpus.flat import FlatTexts
 from corpus.formats.batches import list_array, regrouped, unlabelled, with_annotations
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.tags import classes_of, find_entities
@@ -98,8 +99,9 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> Fo
     if options.detail == "entity":
         of_spans = pa.array(tagging.entity_confidence(entities))
         confidences[SPAN_CONFIDENCES] = list_array(lists[0].offsets, of_spans)
-    unusual = UnusualCharacters()
-    unusual.add(notes.column("text"))
+    rows = FlatTexts(notes.column("text")).unusual_rows()
+    unusual = UnusualCharacters(len(notes) - len(rows))
+    unusual.add(notes.column("text").take(pa.array(rows)))
     return FoundSpans(lists, confidences, batch.n_tokens, unusual)
 
 

@@ -9,9 +9,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from corpus.ragged import owners_of
-from corpus.tokens.characters import LINE_ENDS
+from corpus.tokens.characters import LINE_ENDS, may_change
 
 Indices = npt.NDArray[np.int64]
+
+_HYPHEN, _TAB, *_SIMPLE_ENDS = b"-\t\n\r"
+#: The bytes of the characters of Latin-1 that are always read as they are.
+_USUAL = [
+    int.from_bytes(character.encode(), "big")
+    for character in map(chr, range(0xA1, 0x100))
+    if not may_change(character)
+]
 
 _LINE_ENDS = [end.encode() for end in LINE_ENDS]
 
@@ -60,6 +68,19 @@ class FlatTexts:
                 places = places[self.data[places - back] == byte]
             firsts.append(places - len(before))
         return self.in_characters(np.sort(np.concatenate(firsts)))
+
+    def unusual_rows(self) -> Indices:
+        """Return the texts with characters that `corpus.tokens.normalisation` may change.
+
+        Printable ASCII, tabs, the other characters of Latin-1 but soft hyphens and spaces, and ends
+        of lines that no hyphen precedes are read as they are.
+        """
+        heads = self._rare[(self.data[self._rare] & 0xC0) != 0x80]
+        values, before = self.data[heads], self.data[heads - 1]
+        pairs = values.astype(np.uint16) << 8 | self.data[(heads + 1) % max(len(self.data), 1)]
+        is_usual = np.isin(pairs, _USUAL) | (values == _TAB)
+        is_usual |= np.isin(values, _SIMPLE_ENDS) & (before != _HYPHEN)
+        return np.unique(np.searchsorted(self.bounds, heads[~is_usual], side="right") - 1)
 
     def pieces(self, starts: Indices, ends: Indices) -> pa.LargeStringArray:
         """Return what is before, in, between and after ranges of characters, without a copy.

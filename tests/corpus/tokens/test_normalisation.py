@@ -13,6 +13,7 @@ from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import Problems
 from corpus.evaluation import GoldBatch, score, score_batches
+from corpus.flat import FlatTexts
 from corpus.tokens import tokenize
 from corpus.tokens.characters import is_hidden, is_mark, reading
 from corpus.tokens.expression import TOKEN
@@ -250,3 +251,22 @@ def test_unusual_characters_are_counted_by_kind(text: str, kind: str) -> None:
     unusual = UnusualCharacters()
     unusual.add([text, "\ufeffJosé Muñoz 1ª nº 3 «½ m²» 50 µg α2a TNFα 10⁹/L – “x”…", text])
     assert list(unusual.lines()) == [f"{kind} in 2 of 3 notes"]
+
+
+LATIN_1 = st.lists(st.sampled_from([*map(chr, range(256)), "-\n"]), max_size=8).map("".join)
+
+
+@given(st.lists(texts | LATIN_1, max_size=4), st.integers(0, 2))
+def test_only_unusual_rows_are_changed(rows: list[str], start: int) -> None:
+    column = pa.array(rows, pa.large_string())[start:]
+    unusual = FlatTexts(column).unusual_rows()
+    assert {*normalise_all(column)} <= {*unusual.tolist()}
+    whole, part = UnusualCharacters(), UnusualCharacters(len(column) - len(unusual))
+    whole.add(column)
+    part.add(column.take(pa.array(unusual)))
+    assert part == whole
+
+
+def test_notes_of_spanish_and_catalan_are_usual() -> None:
+    text = "L'Àngela té 3 ºC, ¿sí?\r\n\tcol·legi «Núñez»\nübler\r"
+    assert not len(FlatTexts(pa.array([text, ""], pa.large_string())).unusual_rows())
