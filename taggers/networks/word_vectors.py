@@ -3,61 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.hash_index import ABSENT, Positions
-from corpus.kernels.hashing import MOST_KEY
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.storage.fields import Fields
 from taggers.embeddings.embedding import find_embeddings, word_hashes
-from taggers.embeddings.embedding_files import FIRST, NORMALISATIONS, UNKNOWN
+from taggers.embeddings.embedding_files import FIRST, UNKNOWN
+from taggers.embeddings.word_tables import WordTable, WordTables, described
 from taggers.features.feature_options import vector_coverage
 from taggers.features.words import Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
 from taggers.options import Coverage
-from taggers.privacy.patient_counts import patients_of_words
-from taggers.privacy.pruning import VECTORS, Pruning
+from taggers.privacy.pruning import VECTORS
 
 Floats = npt.NDArray[np.float32]
 
-#: The name of the files of a model, and of their column.
-_VECTORS = "vectors"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VectorTable:
+class VectorTable(WordTable):
     """The vectors of the words of an embedding.
 
     Parameters
     ----------
-    normalisation : str
-        The normalisation of words before lookup.
-    mean : ndarray of float16, shape (E,)
-        The mean of all vectors, for unknown words.
     table : KeyedTable
         The V words, with the column ``vectors`` of shape (V, E). Half precision (float16) halves
         the size of models.
+    mean : ndarray of float16, shape (E,)
+        The mean of all vectors, for unknown words.
     """
 
-    normalisation: str
     mean: npt.NDArray[np.float16]
-    table: KeyedTable
 
     def rows(self, types: Sequence[str]) -> Positions:
         """Return the row of each word, or else of its lower case, or else `ABSENT`."""
-        normalise = NORMALISATIONS[self.normalisation]
-        rows = self.table.rows(word_hashes(normalise(Words(types))))
+        rows = WordTable.rows(self, types)
         missing = np.flatnonzero(rows == ABSENT)
         if len(missing):
-            words = Words([types[row] for row in missing.tolist()]).lowers
-            rows[missing] = self.table.rows(word_hashes(normalise(Words(words))))
+            words = Words([types[row] for row in missing.tolist()])
+            rows[missing] = WordTable.rows(self, words.lowers)
         return rows
 
     def vectors(self, types: Sequence[str]) -> Floats:
@@ -65,21 +56,17 @@ class VectorTable:
         rows = self.rows(types)
         vectors = np.repeat(self.mean[None].astype(np.float32), len(rows), axis=0)
         known = rows != ABSENT
-        vectors[known] = self.table[_VECTORS][rows[known]]
+        vectors[known] = self.table[VECTORS][rows[known]]
         return vectors
 
+    def files(self, name: str) -> dict[str, bytes]:
+        return array_files({f"{name}-mean": self.mean}) | WordTable.files(self, name)
 
-class WordVectors:
-    """The joined vectors of words in several embeddings.
 
-    Parameters
-    ----------
-    tables : sequence of VectorTable
-        None for no vectors.
-    """
+class WordVectors(WordTables[VectorTable]):
+    """The joined vectors of words in several embeddings."""
 
-    def __init__(self, tables: Sequence[VectorTable] = ()) -> None:
-        self.tables = tuple(tables)
+    name = VECTORS
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -94,9 +81,9 @@ class WordVectors:
         for embedding in find_embeddings(folder):
             embedding.verify()
             mean = embedding.vectors[UNKNOWN].astype(np.float16)
-            columns = {_VECTORS: embedding.vectors[FIRST:].astype(np.float16)}
+            columns = {VECTORS: embedding.vectors[FIRST:].astype(np.float16)}
             words = KeyedTable(word_hashes(embedding.names.strings()), columns)
-            tables.append(VectorTable(embedding.normalisation, mean, words))
+            tables.append(VectorTable(embedding.normalisation, words, mean))
         return cls(tables)
 
     @property
@@ -124,49 +111,6 @@ class WordVectors:
 
         return vector_coverage("a vector in the embeddings", count)
 
-    @property
-    def size(self) -> int:
-        """The number of words with a vector, of all embeddings."""
-        return sum(len(table.table) for table in self.tables)
-
-    def counted(self, train: Batch) -> WordVectors:
-        """Return the vectors with the numbers of patients of training documents."""
-        counts = [patients_of_words(train, len(table.table), table.rows) for table in self.tables]
-        return WordVectors(
-            [
-                replace(table, table=table.table.with_patients(patients))
-                for table, patients in zip(self.tables, counts, strict=True)
-            ]
-        )
-
-    def pruned(self, pruning: Pruning) -> WordVectors:
-        """Return the vectors, without the words of few patients."""
-        keep = VECTORS in pruning.keep
-        return WordVectors(
-            [replace(table, table=table.table.pruned(pruning, keep=keep)) for table in self.tables]
-        )
-
-    def having(self, types: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Return which words have a vector in some embedding."""
-        known = np.zeros(len(types), bool)
-        for table in self.tables:
-            known |= table.rows(types) != ABSENT
-        return known
-
-    def description(self) -> list[dict[str, Any]]:
-        """Return the description that `from_model` needs in addition to the files."""
-        return [
-            {"normalisation": table.normalisation, "key": table.table.key} for table in self.tables
-        ]
-
-    def files(self) -> dict[str, bytes]:
-        """Return the contents of a model's files: arrays in NumPy's format."""
-        files: dict[str, bytes] = {}
-        for number, table in enumerate(self.tables):
-            files |= array_files({f"{_VECTORS}-{number}-mean": table.mean})
-            files |= table.table.files(f"{_VECTORS}-{number}")
-        return files
-
     @classmethod
     def from_model(cls, model: ModelFiles, description: Sequence[Fields]) -> Self:
         """Read vectors from the files of a model and its `description`.
@@ -178,12 +122,9 @@ class WordVectors:
         """
         tables = []
         for number, fields in enumerate(description):
-            normalisation = fields.text("normalisation")
-            if normalisation not in NORMALISATIONS:
-                raise fields.error("normalisation", f"one of {', '.join(NORMALISATIONS)}")
-            name, key = f"{_VECTORS}-{number}", fields.integer("key", least=0, most=MOST_KEY)
+            name, (normalisation, key) = f"{VECTORS}-{number}", described(fields)
             mean = model.array(f"{name}-mean", weights_of_shape(None, dtypes="float16"))
-            columns = {_VECTORS: weights_of_shape(None, len(mean), dtypes="float16")}
+            columns = {VECTORS: weights_of_shape(None, len(mean), dtypes="float16")}
             table = KeyedTable.from_model(model, name, columns, key=key)
-            tables.append(VectorTable(normalisation, mean, table))
+            tables.append(VectorTable(normalisation, table, mean))
         return cls(tables)

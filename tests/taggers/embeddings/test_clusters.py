@@ -177,7 +177,7 @@ def test_words_whose_clusters_have_no_weight_are_left_out_and_no_others(
 ) -> None:
     names = [f"w{number}" for number in range(len(clusters))]
     words = KeyedTable(word_hashes(names), {"clusters": np.array(clusters, np.int32)})
-    table = ClusterTable(("one", "two"), normalisation, words)
+    table = ClusterTable(normalisation, words, ("one", "two"))
     hashes = [hash_values(name, [str(number)]) for name, number in weighted]
     kept = WordClusters([table]).with_nonzero_weights(
         np.concatenate([np.zeros(0, np.uint64), *hashes])
