@@ -46,10 +46,10 @@ def decode(
         Indices into `labels`. Of several sequences that are equally probable, the one with the
         lowest labels, compared from the last token on.
     """
-    allowed = _allowed_transitions(labels)
-    transition = np.where(allowed, 0.0, lattice.NEVER)
-    padded = lattice.padded_transition(transition, np.dtype(np.float64))
     inner = np.array([name.startswith("I-") for name in labels])
+    classes = np.array([name[2:] for name in labels])  # that of O is empty
+    transition = np.where(~inner | (classes[:, None] == classes), 0.0, lattice.NEVER)
+    padded = lattice.padded_transition(transition, np.dtype(np.float64))
     tags = np.zeros(len(marginals), np.int16)
     for packing in lattice.pack(document_offsets, _PACKED):
         places = owners_of(packing.steps)
@@ -62,15 +62,6 @@ def decode(
         unused = np.empty(len(packing.documents))
         lattice.backtrack(packing.where, scores, best_to, padded, transition, tags, unused)
     return tags
-
-
-def _allowed_transitions(labels: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return which labels (columns) may follow which (rows) in a well-formed sequence."""
-    classes = np.array([name[2:] for name in labels])
-    continues = np.array([name.startswith("I-") for name in labels])
-    inside = np.array([name != "O" for name in labels])
-    same: npt.NDArray[np.bool_] = (classes[:, None] == classes) & inside[:, None]
-    return ~continues | same
 
 
 def entity_probabilities(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError
+from taggers.base import TrainingError
 from taggers.options import Capability, Coverage, TaggerOptions, option
 from taggers.registry import Kind, find_kind
 
@@ -68,12 +69,13 @@ def member_name(number: int) -> str:
 
 
 @contextmanager
-def errors_of_member(number: int) -> Iterator[None]:
-    """Raise errors of input as errors of a member, whose index is counted from 0."""
+def errors_of_member(number: int, kind: str = "") -> Iterator[None]:
+    """Raise errors of input and of training as errors of a member; see `member_name`."""
     try:
         yield
-    except InputError as error:
-        raise InputError(f"{member_name(number)}: {error}") from error
+    except (InputError, TrainingError) as error:
+        own = TrainingError if isinstance(error, TrainingError) else InputError
+        raise own(f"{member_name(number)}{kind and f' ({kind})'}: {error}") from error
 
 
 def kind_of_member(name: str) -> Kind:

@@ -16,51 +16,39 @@ class _StoppedError(Exception):
     """Ends the training of a member, because another one failed."""
 
 
-class MemberProgress:
-    """The progress of an ensemble, from the progress of its members; see `EnsembleTagger.fit`."""
-
-    def __init__(self, report: Progress | None, members: int) -> None:
-        self._report = report
-        self._done = [0] * members
-        self._lock = threading.Lock()
-        self.stopped = False
-
-    def callback(self, number: int) -> Progress:
-        """Return a callback for the progress of one member."""
-
-        def part(done: int, total: int) -> None:
-            if self.stopped:
-                raise _StoppedError
-            share = min(done / total, 1.0) if total else 0.0
-            with self._lock:
-                self._done[number] = int(_STEPS * share)
-                if self._report:
-                    self._report(sum(self._done), _STEPS * len(self._done))
-
-        return part
-
-
 def run_side_by_side(
-    work: Callable[[int], None],
-    in_processes: Sequence[int],
-    others: Sequence[int],
-    progress: MemberProgress,
+    work: Callable[[int, Progress], None], in_processes: Sequence[bool], progress: Progress | None
 ) -> None:
-    """Call a function with numbers: the first ones in threads, and the others in this thread.
+    """Call a function with the number of each member and a callback for its progress.
 
-    If a call fails, the threads end as soon as they report progress.
+    Those with processes of their own are called in threads, and the others in this thread. If a
+    call fails, the threads end as soon as they report progress.
     """
     import joblib  # noqa: PLC0415 - it takes a quarter of a second, which tagging need not wait for
 
+    done, lock, stopped = [0] * len(in_processes), threading.Lock(), threading.Event()
+
+    def run(number: int) -> None:
+        def report(steps: int, total: int) -> None:
+            if stopped.is_set():
+                raise _StoppedError
+            with lock:
+                done[number] = int(_STEPS * min(steps / total, 1.0)) if total else 0
+                if progress:
+                    progress(sum(done), _STEPS * len(done))
+
+        work(number, report)
+        report(1, 1)  # training may need fewer steps than its maximum
+
     with ThreadPoolExecutor(joblib.cpu_count()) as threads:
-        futures = [threads.submit(work, number) for number in in_processes]
+        futures = [threads.submit(run, number) for number, own in enumerate(in_processes) if own]
         try:
-            for number in others:
-                work(number)
+            for number, own in enumerate(in_processes):
+                if not own:
+                    run(number)
             for future in as_completed(futures):
                 future.result()
         except BaseException:
-            progress.stopped = True
-            for future in futures:
-                future.cancel()
+            stopped.set()
+            threads.shutdown(wait=False, cancel_futures=True)
             raise

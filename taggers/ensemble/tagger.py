@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +19,6 @@ from taggers.base import (
     Tagger,
     Tagging,
     Training,
-    TrainingError,
     joined,
     kernels_of,
     trains_in_process,
@@ -36,7 +34,7 @@ from taggers.ensemble.ensemble_options import (
     kind_of_member,
     member_name,
 )
-from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
+from taggers.ensemble.side_by_side import run_side_by_side
 from taggers.model_folder import ModelFiles, read_digest
 from taggers.privacy.pruning import PrunableTagger, Pruning
 from taggers.privacy.public_lists import PublicLists
@@ -103,29 +101,21 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         members = self.members or self._untrained()
         before = warm_start.members if warm_start is not None else ()
         children = rng.spawn(len(members))
-        reports = MemberProgress(progress, len(members))
 
-        def train_member(number: int) -> None:
+        def train_member(number: int, report: Progress) -> None:
             member = members[number]
             start = before[number] if number < len(before) else None
-            with _named(number, member):
+            with errors_of_member(number, member.kind):
                 member.fit(
                     train,
                     validation,
                     warm_start=start if start is not None and start.kind == member.kind else None,
                     rng=children[number],
-                    progress=reports.callback(number),
+                    progress=report,
                 )
                 _marginals(member, train.slice(0, 1), train.labels)
-                # Training may need fewer steps than its maximum.
-                reports.callback(number)(1, 1)
 
-        run_side_by_side(
-            train_member,
-            [number for number, member in enumerate(members) if trains_in_process(member)],
-            [number for number, member in enumerate(members) if not trains_in_process(member)],
-            reports,
-        )
+        run_side_by_side(train_member, list(map(trains_in_process, members)), progress)
         self.members, self.labels = members, train.labels
         self.training = _summary(members)
         return self
@@ -319,18 +309,6 @@ def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]
         start = stop
         if start >= number:
             return
-
-
-@contextmanager
-def _named(number: int, member: Tagger) -> Iterator[None]:
-    """Raise errors of training as errors of a member."""
-    name = f"{member_name(number)} ({member.kind})"
-    try:
-        yield
-    except TrainingError as error:
-        raise TrainingError(f"{name}: {error}") from error
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
 
 
 def _summary(members: Sequence[Tagger]) -> Training | None:
