@@ -16,8 +16,8 @@ from corpus.kernels.hashing import hash_values
 from corpus.storage.arrays import array_bytes
 from taggers.base import Detail, Progress
 from taggers.crf import lattice
-from taggers.crf.channels import Channel, Channels
-from taggers.crf.lattice_decoder import Decoded, ScoreDecoder, StreamScores, word_scores
+from taggers.crf.channels import Channels
+from taggers.crf.lattice_decoder import Decoded, decode_scores
 from taggers.crf.weights import (
     Weights,
     add_weights,
@@ -61,6 +61,12 @@ class WordTypeCRF:
         The weights of the model.
     real : dtype
         The type of probabilities in tagging: float32, or float64, which takes twice the time.
+
+    Attributes
+    ----------
+    words : WordRows
+        The scores that words add to the tokens around them, shape (rows, offsets, labels padded),
+        up to `KEPT` bytes. The first two rows stand for the begin and the end of a document.
     """
 
     def __init__(
@@ -74,22 +80,53 @@ class WordTypeCRF:
         self.labels = labels
         self.weights = weights
         self._real = real
-        self._scores = WordScores(weights, templates, real)
+        self._places = middle(2 * templates.window + 1, weights.offsets)
+        self._value_index = HashIndex(weights.hashes, weights.key)
+        borders = self._added(self._value_index.positions(border_hashes())[:, None], self._places)
+        self.words = WordRows(self._compute, borders, KEPT)
         self._channels = Channels(templates)
+
+    def _compute(self, words: Sequence[str], scores: lattice.Reals) -> None:
+        hashes = value_hashes(values_of(words, self.templates), self.templates)
+        codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
+        scores[:] = self._added(codes, self._places)
+
+    def _added(self, codes: npt.NDArray[np.int32], places: npt.NDArray[np.int64]) -> lattice.Reals:
+        """Return the sums of the weights of the values in each row, at these places."""
+        weights = self.weights
+        table = empty_table(len(codes), len(places), weights.labels, self._real)
+        where = places, weights.offsets
+        add_weights(codes, *where, weights.begins, weights.state_labels, weights.state, table)
+        return table
 
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
         """Compute the best labels of the tokens of a batch that has all streams."""
-        words = self._scores.words
-        rows = words.rows(batch.vocabulary)
-        channels = self._channels.from_batch(batch)
-        streams = [self._scores.stream_scores(channel) for channel in channels]
-        score = word_scores(words.table, rows[batch.word_ids], streams)
-        decoder = ScoreDecoder(self.weights.transition, np.dtype(self._real), self.labels)
-        documents = kernel_array(batch.document_offsets)
+        words = self.words.rows(batch.vocabulary)[batch.word_ids]
+        streams = []
+        for channel in self._channels.from_batch(batch):
+            offsets = np.array(channel.offsets, np.int64)
+            hashes = hash_values(channel.name, channel.stream.vocabulary)
+            codes = self._value_index.positions(hashes)[:, None]
+            table = self._added(codes, offsets + self.weights.offsets // 2)
+            streams.append((kernel_array(channel.stream.values), offsets, table))
+
+        def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+            lattice.gather(words, packing.where, self.words.table, 0, 1, scores)
+            for values, offsets, table in streams:
+                lattice.gather_stream(values, packing.where, offsets, table, scores)
+
         with one_thread():
-            return decoder.decode_scores(documents, score, detail=detail, progress=progress)
+            return decode_scores(
+                kernel_array(batch.document_offsets),
+                score,
+                self.weights.transition,
+                np.dtype(self._real),
+                names=self.labels,
+                detail=detail,
+                progress=progress,
+            )
 
     def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeCRF:
         """Return a CRF without the values of few patients, optionally without their text.
@@ -114,7 +151,11 @@ class WordTypeCRF:
 
         The values of a word come from features and streams that are the word itself.
         """
-        return traces_of_values(words, self.templates, self._scores.has)
+        return traces_of_values(
+            words,
+            self.templates,
+            lambda name, values: self._value_index.positions(hash_values(name, values)) >= 0,
+        )
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model: arrays in NumPy's format."""
@@ -134,48 +175,3 @@ class WordTypeCRF:
         labels = model.engine_labels()
         weights = read_weights(model, len(labels), 2 * templates.reach + 1)
         return cls(templates, labels, weights, REALS[precision])
-
-
-class WordScores:
-    """The scores that words and streams add to the tokens around them.
-
-    Attributes
-    ----------
-    words : WordRows
-        The scores of words, shape (rows, offsets, labels padded), up to `KEPT` bytes. The first two
-        rows stand for the begin and the end of a document.
-    """
-
-    def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:
-        self._weights = weights
-        self._templates = templates
-        self._offsets = 2 * templates.window + 1
-        self._places = middle(self._offsets, weights.offsets)
-        self._value_index = HashIndex(weights.hashes, weights.key)
-        self._real = real
-        borders = self._added(self._value_index.positions(border_hashes())[:, None], self._places)
-        self.words = WordRows(self._compute, borders, KEPT)
-
-    def _compute(self, words: Sequence[str], scores: lattice.Reals) -> None:
-        hashes = value_hashes(values_of(words, self._templates), self._templates)
-        codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
-        scores[:] = self._added(codes, self._places)
-
-    def has(self, name: str, values: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Return which values of a feature or stream have weights."""
-        return np.asarray(self._value_index.positions(hash_values(name, values)) >= 0)
-
-    def stream_scores(self, channel: Channel) -> StreamScores:
-        """Compute the scores that the values of a stream add."""
-        offsets = np.array(channel.offsets, np.int64)
-        codes = self._value_index.positions(hash_values(channel.name, channel.stream.vocabulary))
-        table = self._added(codes[:, None], offsets + self._weights.offsets // 2)
-        return StreamScores(kernel_array(channel.stream.values), offsets, table)
-
-    def _added(self, codes: npt.NDArray[np.int32], places: npt.NDArray[np.int64]) -> lattice.Reals:
-        """Return the sums of the weights of the values in each row, at these places."""
-        weights = self._weights
-        table = empty_table(len(codes), len(places), weights.labels, self._real)
-        where = places, weights.offsets
-        add_weights(codes, *where, weights.begins, weights.state_labels, weights.state, table)
-        return table

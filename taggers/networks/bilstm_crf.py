@@ -24,7 +24,7 @@ from taggers.confidence import (
     token_confidence_of,
 )
 from taggers.crf import lattice
-from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
+from taggers.crf.lattice_decoder import Decoded, decode_scores
 from taggers.features.resources import clusters_for
 from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
@@ -233,14 +233,19 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             contexts = inputs.stream_codes(batch)[tokens]
             words[border], contexts[border] = 0, 0
             rows, table = forward.contexts(contexts)
-            transition = self._weights["transitions"].astype(np.float64)
-            decoder = ScoreDecoder(transition, np.dtype(np.float32), self.labels)
 
             def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
                 forward.score(packing, words, rows, table, scores)
 
-            offsets = kernel_array(sequences.offsets)
-            return decoder.decode_scores(offsets, score, detail=detail, progress=progress)
+            return decode_scores(
+                kernel_array(sequences.offsets),
+                score,
+                self._weights["transitions"].astype(np.float64),
+                np.dtype(np.float32),
+                names=self.labels,
+                detail=detail,
+                progress=progress,
+            )
 
     def _is_trained(self) -> bool:
         return self._inputs is not None

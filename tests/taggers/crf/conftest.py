@@ -15,7 +15,8 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions, CRFTagger
-from taggers.crf.lattice_decoder import Decoded, ScoreDecoder, word_scores
+from taggers.crf import lattice
+from taggers.crf.lattice_decoder import Decoded, decode_scores
 from taggers.crf.weights import empty_table
 
 NAMES = [f"nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
@@ -132,6 +133,10 @@ class Case:
         tokens, labels = self.scores.shape
         table = empty_table(tokens + 2, 1, labels, real)
         table[2:, 0, :labels] = self.scores
-        score = word_scores(table, np.arange(2, tokens + 2, dtype=np.int32))
-        decoder = ScoreDecoder(self.transition, table.dtype, self.names)
-        return decoder.decode_scores(self.documents, score, detail=detail, progress=progress)
+        words = np.arange(2, tokens + 2, dtype=np.int32)
+
+        def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+            lattice.gather(words, packing.where, table, 0, 1, scores)
+
+        settings = {"names": self.names, "detail": detail, "progress": progress}
+        return decode_scores(self.documents, score, self.transition, table.dtype, **settings)

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.crf import lattice_decoder
+from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice import forward_backward
-from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
+from taggers.crf.lattice_decoder import decode_scores
 from taggers.crf.weights import empty_table
 from tests.taggers.crf.conftest import Case, every_path
 
@@ -197,8 +197,11 @@ def test_words_score_the_tokens_around_them(documents, window, borders, seed, re
     transition = rng.integers(-8, 8, (3, 3)) / 8
     words = np.array([word for document in documents for word in document], np.int32)
     bounds = np.cumsum([0, *map(len, documents)], dtype=np.int64)
-    score = word_scores(table, words, begin=begin, end=end)
-    actual = ScoreDecoder(transition, table.dtype).decode_scores(bounds, score)
+
+    def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+        lattice.gather(words, packing.where, table, begin, end, scores)
+
+    actual = decode_scores(bounds, score, transition, table.dtype)
     for row, document in enumerate(documents):
         if document:
             scores = windowed_scores(table[:, :, :3].astype(np.float64), document, begin, end)

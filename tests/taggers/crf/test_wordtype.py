@@ -12,7 +12,7 @@ from corpus.document import Document
 from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice, word_rows, wordtype
 from taggers.crf.weights import Weights, border_hashes
-from taggers.crf.wordtype import WordScores, WordTypeCRF
+from taggers.crf.wordtype import WordTypeCRF
 from taggers.features.templates import Templates
 from taggers.string_table import EMPTY
 
@@ -65,7 +65,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return words
 
 
-def tokens_by_table(scores: WordScores, document: Sequence[str]) -> np.ndarray:
+def tokens_by_table(scores: WordTypeCRF, document: Sequence[str]) -> np.ndarray:
     types = list(dict.fromkeys(document))
     row_of = dict(zip(types, scores.words.rows(types).tolist(), strict=True))
     table = scores.words.table
@@ -83,7 +83,7 @@ def tokens_by_table(scores: WordScores, document: Sequence[str]) -> np.ndarray:
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_the_table_adds_up_to_the_scores_of_tokens(offsets, real, token_scores) -> None:
     weights = random_weights(offsets=offsets)
-    scores = WordScores(weights, Templates.parse(FEATURES, offsets // 2), real)
+    scores = WordTypeCRF(Templates.parse(FEATURES, offsets // 2), LABELS, weights, real)
     close = 1e-5 if real == np.float32 else 1e-12
     for document in (["paa", "sab", "paa", "new", "tzc"], ["paa"], ["other", "tzc"]):
         actual = tokens_by_table(scores, document)
@@ -97,18 +97,18 @@ def test_the_table_adds_up_to_the_scores_of_tokens(offsets, real, token_scores) 
 def test_a_word_that_is_there_twice_has_one_row(piece, monkeypatch, computed) -> None:
     monkeypatch.setattr(word_rows, "_PIECE", piece)
     weights = random_weights()
-    scores = WordScores(weights, TEMPLATES, np.float64)
+    scores = WordTypeCRF(TEMPLATES, LABELS, weights, np.float64)
     scores.words.rows(["paa", "pab", "paa", "pab"])
     assert np.array_equal(scores.words.rows([*WORDS, "x", "x"])[-2:], scores.words.rows(["x", "x"]))
     assert len(computed) == len(set(computed)) == len(WORDS) + 1
-    once = WordScores(weights, TEMPLATES, np.float64)
+    once = WordTypeCRF(TEMPLATES, LABELS, weights, np.float64)
     assert np.array_equal(
         scores.words.table[scores.words.rows(WORDS)], once.words.table[once.words.rows(WORDS)]
     )
 
 
 def test_the_table_grows_and_keeps_what_it_has() -> None:
-    scores = WordScores(random_weights(), TEMPLATES, np.float64)
+    scores = WordTypeCRF(TEMPLATES, LABELS, random_weights(), np.float64)
     few = scores.words.table[scores.words.rows(WORDS)].copy()
     borders = scores.words.table[:2].copy()
     rows = scores.words.rows([f"x{number}" for number in range(5000)])
@@ -134,7 +134,7 @@ def test_how_many_words_are_kept_does_not_change_results(monkeypatch, kept) -> N
     batches = [batch_of(text) for text in texts]
     crf = WordTypeCRF(TEMPLATES, LABELS, weights)
     expected = [crf.decode(batch, detail="labels") for batch in batches]
-    row_bytes = WordScores(weights, TEMPLATES, np.float32).words.table[0].nbytes
+    row_bytes = WordTypeCRF(TEMPLATES, LABELS, weights).words.table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
     forgetful = WordTypeCRF(TEMPLATES, LABELS, weights)
     for batch, one in zip(batches, expected, strict=True):
@@ -145,9 +145,9 @@ def test_how_many_words_are_kept_does_not_change_results(monkeypatch, kept) -> N
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list[str]) -> None:
-    row_bytes = WordScores(random_weights(), TEMPLATES, np.float32).words.table[0].nbytes
+    row_bytes = WordTypeCRF(TEMPLATES, LABELS, random_weights()).words.table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", 2000 * row_bytes)
-    scores = WordScores(random_weights(), TEMPLATES, np.float32)
+    scores = WordTypeCRF(TEMPLATES, LABELS, random_weights())
     for number in range(40):
         scores.words.rows([f"{number}-{word}" for word in range(300)])
         assert scores.words.table.nbytes <= 2 * 2048 * row_bytes
