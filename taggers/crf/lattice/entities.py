@@ -36,16 +36,16 @@ class EntityLabels:
     ----------
     names : tuple of str
         The labels.
-    classes : ndarray of int64, shape (L,)
-        The class of each label, an index into ``classes_of(names)``, or -1.
-    begin, inside : ndarray of int64, shape (C,)
-        The ``B-`` and the ``I-`` label of each class, or -1.
+    number : int
+        The number of classes, C.
+    arrays : tuple of ndarray of int64
+        For kernels: the class of each label, an index into ``classes_of(names)``, or -1; and the
+        ``B-`` and the ``I-`` label of each class, or -1.
     """
 
     names: tuple[str, ...]
-    classes: Indices
-    begin: Indices
-    inside: Indices
+    number: int
+    arrays: tuple[Indices, Indices, Indices]
 
     @classmethod
     def from_names(cls, names: Sequence[str]) -> EntityLabels:
@@ -57,12 +57,8 @@ class EntityLabels:
             return np.array([number.get(f"{kind}-{name}", _NONE) for name in classes], np.int64)
 
         own = [_NONE if name == "O" else classes.index(name[2:]) for name in names]
-        return cls(tuple(names), np.array(own, np.int64), labels("B"), labels("I"))
-
-    @property
-    def arrays(self) -> tuple[Indices, Indices, Indices]:
-        """The classes, and the ``B-`` and ``I-`` labels, as kernels receive them."""
-        return self.classes, self.begin, self.inside
+        arrays = np.array(own, np.int64), labels("B"), labels("I")
+        return cls(tuple(names), len(classes), arrays)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,10 +71,9 @@ class PackedEntities:
         Of the model.
     tokens : ndarray of int64, shape (E,)
         The first token of each in the batch.
-    rows : ndarray of int64, shape (E,)
-        The documents that they are in, as rows of the packing, in order.
-    first, last : ndarray of int64, shape (E,)
-        The places of their first and last tokens in the documents.
+    spans : tuple of ndarray of int64, shape (E,)
+        The documents that they are in, as rows of the packing, in order; and the places of their
+        first and last tokens in the documents.
     sums : ndarray of float64, shape (E, C, 2)
         Sums over the sequences with an entity of the class on exactly these tokens, separately for
         the last label ``B-`` and ``I-``: up to the last token after `begin`, and over the whole
@@ -87,9 +82,7 @@ class PackedEntities:
 
     labels: EntityLabels
     tokens: Indices
-    rows: Indices
-    first: Indices
-    last: Indices
+    spans: tuple[Indices, Indices, Indices]
     sums: Floats
 
     @classmethod
@@ -111,23 +104,19 @@ class PackedEntities:
         tokens = np.arange(bounds[-1]) + np.repeat(packing.first - bounds[:-1], packing.lengths)
         entities = find_entities(tags[tokens], bounds, labels.names)
         rows = np.searchsorted(bounds, entities.first, side="right") - 1
-        first, last = entities.first - bounds[rows], entities.last - bounds[rows]
-        sums = np.zeros((len(rows), len(labels.begin), 2))
-        return cls(labels, tokens[entities.first], rows, first, last, sums)
+        spans = rows, entities.first - bounds[rows], entities.last - bounds[rows]
+        sums = np.zeros((len(rows), labels.number, 2))
+        return cls(labels, tokens[entities.first], spans, sums)
 
     def begin(self, packing: Packing, sums: Sums, transition: Reals) -> None:
         """Compute the forward sums, between `Transitions.forward` and `Transitions.backward`."""
         parts = sums.emission, transition, sums.alpha, sums.scale
-        _begin(self._spans, packing.steps, self.labels.arrays, *parts, self.sums)
+        _begin(self.spans, packing.steps, self.labels.arrays, *parts, self.sums)
 
     def end(self, packing: Packing, sums: Sums, transition: Reals) -> None:
         """Complete the sums, after `Transitions.backward`."""
         where = packing.lengths, packing.steps
-        _end(self._spans, *where, self.labels.arrays, sums.emission, transition, self.sums)
-
-    @property
-    def _spans(self) -> tuple[Indices, Indices, Indices]:
-        return self.rows, self.first, self.last
+        _end(self.spans, *where, self.labels.arrays, sums.emission, transition, self.sums)
 
     @property
     def probabilities(self) -> Floats:
@@ -145,7 +134,7 @@ def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats
     """
     parts = list(packings)
     tokens = np.concatenate([np.zeros(0, np.int64), *(part.tokens for part in parts)])
-    none = np.zeros((0, len(labels.begin)))
+    none = np.zeros((0, labels.number))
     probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
     return probabilities[np.argsort(tokens)]
 

@@ -107,16 +107,13 @@ def backtrack(
 
 @compiled(f"{WHERE}, real[:, ::1], float64[:, ::1], int16[::1], float64[::1]")
 def score_paths(where: Where, scores: Array, transition: Array, tags: Array, result: Array) -> None:
-    """Score the tags of each document; 0 for one that has a negative tag."""
+    """Score the tags of each document, which are all known."""
     first, lengths, steps = where
     for row in range(len(first)):
         total = 0.0
         before = 0
         for place in range(lengths[row]):
             tag = tags[first[row] + place]
-            if tag < 0:
-                total = 0.0
-                break
             total += np.float64(scores[steps[place] + row, tag])
             if place > 0:
                 total += transition[before, tag]
@@ -137,11 +134,11 @@ def constrain(where: Where, tags: Array, labels: int, scores: Array) -> None:
                         scores[steps[place] + row, label] = NEVER
 
 
-@compiled(f"{WHERE}, int16[::1], boolean[::1], real[:, ::1], float64[::1]")
+@compiled(f"{WHERE}, int16[::1], boolean, real[:, ::1], float64[::1]")
 def subtract_observed(
-    where: Where, tags: Array, known: Array, marginals: Array, departures: Array
+    where: Where, tags: Array, known: bool, marginals: Array, departures: Array
 ) -> None:
-    """Convert marginals to expected less observed counts, in documents that are `known`.
+    """Convert marginals to expected less observed counts, if all tags are `known`.
 
     The marginal of the observed label less 1 is computed as minus the sum of the others, which is
     accurate for marginals close to 1. The sums over all tokens but the last of each document are
@@ -152,7 +149,7 @@ def subtract_observed(
     for row in range(len(first)):
         for place in range(lengths[row]):
             values = marginals[steps[place] + row]
-            if known[row]:
+            if known:
                 tag = tags[first[row] + place]
                 others = np.float64(0)
                 for label in range(labels):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,27 +54,26 @@ class Likelihood:
         self._tables: list[WordTable | StreamTable] = [self._words, *self._streams]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
         unknown = partial(training.documents, training.tags)
-        self._complete = lattice.pack(training.documents, _PACKED, ~unknown)
-        self._partial = lattice.pack(training.documents, _PACKED, unknown)
-        packings = [*self._complete, *self._partial]  # either may have the largest packing
+        #: Packings of documents with complete and with partial annotation.
+        self._packings = {
+            is_partial: lattice.pack(training.documents, _PACKED, unknown == is_partial)
+            for is_partial in (False, True)
+        }
+        packings = itertools.chain.from_iterable(self._packings.values())
         largest = max((packing.tokens for packing in packings), default=0)
         self._buffers = np.empty((4, largest, self._words.scores.shape[2]), real)
         self.size = len(training.state.labels) + training.labels**2
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Compute the objective and its gradient at the weights x, shape (K + L * L,)."""
-        training = self._training
-        weights = training.weights_of(x)
-        for table in self._tables:
-            table.fill(weights.state)
-        passing = _Pass(weights.transition, self._words.scores.dtype)
-        value = sum(self._add_complete(passing, packing) for packing in self._complete)
-        value += sum(self._add_partial(passing, packing) for packing in self._partial)
+        passing = self._begin(x)
+        value = 0.0
+        for is_partial, packings in self._packings.items():
+            add = self._add_partial if is_partial else self._add_complete
+            value += sum(add(passing, packing) for packing in packings)
         gradient = 2 * (self._c2 * x)
-        number = len(training.state.labels)
-        for table in self._tables:
-            table.collect(gradient[:number])
-        gradient[number:] += passing.transitions(training.transition).reshape(-1)
+        of_transitions = self._collect(gradient)
+        of_transitions += passing.transitions(self._training.transition).reshape(-1)
         return value + self._c2 * float(x @ x), gradient
 
     def curvature(self, x: Floats) -> Floats:
@@ -82,23 +83,29 @@ class Likelihood:
         with tokens taken as independent. A transition has the smaller variance of its two
         labels. Since the weights of a token are correlated, the variances are damped by a power.
         """
-        training = self._training
-        weights = training.weights_of(x)
-        for table in self._tables:
-            table.fill(weights.state)
-        passing = _Pass(weights.transition, self._words.scores.dtype)
-        labels = np.zeros(training.labels)
-        for packing in self._complete:
-            labels += self._add_variances(passing, packing, is_partial=False)
-        for packing in self._partial:
-            labels += self._add_variances(passing, packing, is_partial=True)
+        passing = self._begin(x)
+        labels = np.zeros(self._training.labels)
+        for is_partial, packings in self._packings.items():
+            for packing in packings:
+                labels += self._add_variances(passing, packing, is_partial=is_partial)
         variance = np.zeros(self.size)
-        number = len(training.state.labels)
-        for table in self._tables:
-            table.collect(variance[:number])
-        variance[number:] = np.minimum.outer(labels, labels).reshape(-1)
+        self._collect(variance)[:] = np.minimum.outer(labels, labels).reshape(-1)
         curved: Floats = np.maximum(variance, 0.0) ** _DAMPED + 2 * max(self._c2, _FLAT)
         return curved
+
+    def _begin(self, x: Floats) -> _Pass:
+        """Fill the tables with the weights x, and begin a pass over all packings."""
+        weights = self._training.weights_of(x)
+        for table in self._tables:
+            table.fill(weights.state)
+        return _Pass(weights.transition, self._words.scores.dtype)
+
+    def _collect(self, totals: Floats) -> Floats:
+        """Add the counts of the tables to those of state weights; return those of transitions."""
+        number = len(self._training.state.labels)
+        for table in self._tables:
+            table.collect(totals[:number])
+        return totals[number:]
 
     def _add_variances(
         self, passing: _Pass, packing: lattice.Packing, *, is_partial: bool
@@ -174,10 +181,8 @@ class Likelihood:
         self, passing: _Pass, packing: lattice.Packing, marginals: lattice.Reals, *, known: bool
     ) -> None:
         """Subtract the observed counts of known tags, and add the difference to word counts."""
-        all_known = np.full(len(packing.documents), known)
-        lattice.subtract_observed(
-            packing.where, self._training.tags, all_known, marginals, passing.departures
-        )
+        tags, departures = self._training.tags, passing.departures
+        lattice.subtract_observed(packing.where, tags, known, marginals, departures)
         self._scatter(packing, marginals)
 
 
