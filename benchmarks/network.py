@@ -35,7 +35,7 @@ from taggers import CRFOptions, CRFTagger
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.training.minibatches import Minibatches
-from taggers.networks.training.process import ENVIRONMENT, TRAIN, documents_of
+from taggers.networks.training.process import ENVIRONMENT, documents_of
 from taggers.threads import one_thread
 
 ROUNDS = 3
@@ -85,7 +85,7 @@ def training_documents(tagger: BiLSTMCRFTagger, batch: Batch) -> Minibatches:
     prepared = tagger._prepared(batch)
     words = tagger._inputs.arrays(prepared.vocabulary, tagger._templates())
     arrays = tagger._arrays(prepared, tagger._inputs, words, np.random.default_rng(0))
-    return documents_of(TRAIN, arrays)
+    return documents_of(arrays)
 
 
 def tag(options: BiLSTMCRFOptions, notes: int) -> None:

@@ -265,10 +265,9 @@ def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]
     if not isinstance(array, np.memmap):  # an empty array is not mapped
         return array[begin:end]
     width = array.shape[1]
-    with Path(str(array.filename)).open("rb") as file:
-        file.seek(array.offset + begin * width * array.itemsize)
-        count = (min(end, len(array)) - begin) * width
-        return np.fromfile(file, array.dtype, count).reshape(-1, width)
+    count, offset = (min(end, len(array)) - begin) * width, begin * width * array.itemsize
+    rows = np.fromfile(str(array.filename), array.dtype, count, offset=array.offset + offset)
+    return rows.reshape(-1, width)
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:

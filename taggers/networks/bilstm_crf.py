@@ -12,7 +12,6 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.patients import number_patients
-from corpus.ragged import offsets_of
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
 from taggers.base import Detail, Progress, Tagging, TrainingError
@@ -31,7 +30,7 @@ from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
 from taggers.networks.network_sizes import NetworkSizes, weight_shapes
 from taggers.networks.subsequences import BORDER, Subsequences
-from taggers.networks.training.process import HELD_OUT, INITIAL, TRAIN, train_in_process
+from taggers.networks.training.process import INITIAL, train_in_process
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
 from taggers.privacy.pruning import Pruning
@@ -150,25 +149,19 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
         weights = np.ones(len(train), np.float32) if train.weights is None else train.weights
         sequences = self._sequences(train)
         tokens, documents = sequences.tokens, sequences.documents
-        lengths, border = np.diff(sequences.offsets), tokens == BORDER
-        outside = train.labels.index("O")
+        border, outside = tokens == BORDER, train.labels.index("O")
         streams = inputs.stream_codes(train)[tokens]
         streams[border] = 0
-        tags = np.where(border, outside, train.tags[tokens]).astype(np.int32)
-        held = _held_out(train, self.options.held_out, rng)[documents]
-        arrays = {f"{TRAIN}{name}": array for name, array in words.by_name().items()}
-        arrays[f"{TRAIN}unknown"] = inputs.vectors.unknown
-        parts = [(TRAIN, ~held)] + ([(HELD_OUT, held)] if held.any() else [])
-        for prefix, chosen in parts:
-            own = np.repeat(chosen, lengths)
-            arrays |= {
-                f"{prefix}word_ids": np.where(border, BORDER, train.word_ids[tokens])[own],
-                f"{prefix}streams": streams[own],
-                f"{prefix}offsets": offsets_of(lengths[chosen]),
-                f"{prefix}tags": tags[own],
-                f"{prefix}weights": weights[documents][chosen].astype(np.float32),
-            }
-        return arrays
+        return {
+            **words.by_name(),
+            "unknown": inputs.vectors.unknown,
+            "word_ids": np.where(border, BORDER, train.word_ids[tokens]),
+            "streams": streams,
+            "offsets": sequences.offsets,
+            "tags": np.where(border, outside, train.tags[tokens]).astype(np.int32),
+            "weights": weights[documents].astype(np.float32),
+            "held_out": _held_out(train, self.options.held_out, rng)[documents],
+        }
 
     def _sequences(self, batch: Batch) -> Subsequences:
         return Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)

@@ -53,8 +53,6 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
     ----------
     boundaries : bool
         Whether labels have scores for being first and last in a sequence.
-    transitions_initializer : str or keras.Initializer
-        The initial transitions.
     **kwargs
         Arguments of `keras.layers.Layer`.
 
@@ -66,23 +64,18 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         Scores of the first and of the last label, with `boundaries`.
     """
 
-    def __init__(
-        self, boundaries: bool = True, transitions_initializer: Any = "zeros", **kwargs: Any
-    ) -> None:
+    def __init__(self, boundaries: bool = True, **kwargs: Any) -> None:
         super().__init__(autocast=False, **kwargs)
         self.boundaries = boundaries
-        self.transitions_initializer = keras.initializers.get(transitions_initializer)
         self.supports_masking = True
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
         """Create the weights for scores of shape (B, T, L)."""
         labels = input_shape[-1]
-        self.transitions = self.add_weight(
-            shape=(labels, labels), initializer=self.transitions_initializer, name="transitions"
-        )
+        self.transitions = self.add_weight((labels, labels), "zeros", name="transitions")
         if self.boundaries:
-            self.start = self.add_weight(shape=(labels,), initializer="zeros", name="start")
-            self.end = self.add_weight(shape=(labels,), initializer="zeros", name="end")
+            self.start = self.add_weight((labels,), "zeros", name="start")
+            self.end = self.add_weight((labels,), "zeros", name="end")
 
     def call(self, scores: Tensor, mask: Tensor = None) -> Tensor:
         """Return the scores plus boundary scores, shape (B, T, L); 0 at masked positions."""
@@ -99,9 +92,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments of the layer, serialisable as JSON."""
-        initializer = keras.initializers.serialize(self.transitions_initializer)
-        own = {"boundaries": self.boundaries, "transitions_initializer": initializer}
-        return {**super().get_config(), **own}
+        return {**super().get_config(), "boundaries": self.boundaries}
 
     def log_partition(self, scores: Tensor, mask: Tensor = None) -> Tensor:
         """Return the logarithm of the sum over all tag sequences, shape (B,); 0 if empty."""

@@ -26,7 +26,7 @@ Step = Callable[
     [Mapping[str, npt.NDArray[Any]], npt.NDArray[np.int32], npt.NDArray[np.float32]], Tensor
 ]
 
-#: Computes the loss of a minibatch from tensors: inputs, tags, weights, and whether it trains.
+#: Computes the loss of a minibatch: of its inputs, tags, weights, and whether it trains.
 Loss = Callable[[Mapping[str, Tensor], Tensor, Tensor, bool], Tensor]
 
 
@@ -80,7 +80,9 @@ class Network:
         self, inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor, training: bool
     ) -> Tensor:
         """Return the weighted mean loss of documents, with the penalties of layers."""
-        outputs = self.model(inputs, training=training)
+        tensors = {name: ops.convert_to_tensor(array) for name, array in inputs.items()}
+        tags, weights = ops.convert_to_tensor(tags), ops.convert_to_tensor(weights)
+        outputs = self.model(tensors, training=training)
         losses = sum(loss(tags, outputs[name]) for name, loss in self._losses.items())
         return ops.mean(losses * weights) + sum(self.model.losses, start=ops.zeros(()))
 
@@ -250,16 +252,9 @@ def _tensorflow_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Ste
 def _torch_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
     import torch  # noqa: PLC0415 - only where it is the backend
 
-    def value_of(
-        inputs: Mapping[str, npt.NDArray[Any]], tags: Any, weights: Any, training: bool
-    ) -> Tensor:
-        tensors = {name: ops.convert_to_tensor(array) for name, array in inputs.items()}
-        tags, weights = ops.convert_to_tensor(tags), ops.convert_to_tensor(weights)
-        return loss(tensors, tags, weights, training)
-
     def train(inputs: Any, tags: Any, weights: Any) -> Tensor:
         model.zero_grad()
-        value = value_of(inputs, tags, weights, True)
+        value = loss(inputs, tags, weights, True)
         value.backward()
         gradients = [variable.value.grad for variable in model.trainable_variables]
         with torch.no_grad():
@@ -268,6 +263,6 @@ def _torch_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Step]:
 
     def test(inputs: Any, tags: Any, weights: Any) -> Tensor:
         with torch.no_grad():
-            return value_of(inputs, tags, weights, False)
+            return loss(inputs, tags, weights, False)
 
     return train, test

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from corpus.ragged import offsets_of
 
 Codes = npt.NDArray[np.int32]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -51,6 +53,18 @@ class Minibatches:
     offsets: npt.NDArray[np.int64]
     tags: Codes
     weights: npt.NDArray[np.float32]
+
+    def part(self, chosen: npt.NDArray[np.bool_]) -> Minibatches:
+        """Return some of the documents, by a mask of shape (D,)."""
+        own = np.repeat(chosen, self.lengths)
+        return replace(
+            self,
+            word_ids=self.word_ids[own],
+            streams=self.streams[own],
+            offsets=offsets_of(self.lengths[chosen]),
+            tags=self.tags[own],
+            weights=self.weights[chosen],
+        )
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:

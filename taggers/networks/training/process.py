@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import IO, Any, BinaryIO
 
 import numpy as np
@@ -28,8 +28,8 @@ from taggers.networks.network_sizes import NetworkSizes
 from taggers.networks.training.minibatches import Arrays, Minibatches
 from taggers.networks.training.schedule import train
 
-#: The prefixes of the names of arrays in a request.
-TRAIN, HELD_OUT, INITIAL = "train:", "held_out:", "initial:"
+#: The prefix of the names of initial weights in a request.
+INITIAL = "initial:"
 
 #: The settings of the libraries in the process: one thread, so that the result does not depend on
 #: the number of processors, and no messages but errors.
@@ -180,9 +180,9 @@ def _trained(message: Mapping[str, Any], arrays: Arrays, sink: BinaryIO) -> tupl
     def progress(done: int, steps: int) -> None:
         _write(sink, {"progress": [done, steps]})
 
-    held_out = documents_of(HELD_OUT, arrays) if f"{HELD_OUT}tags" in arrays else None
-    documents = documents_of(TRAIN, arrays)
-    return train(network, documents, held_out, message["random_state"], progress)
+    documents, held_out = documents_of(arrays), arrays["held_out"]
+    judges = documents.part(held_out) if held_out.any() else None
+    return train(network, documents.part(~held_out), judges, message["random_state"], progress)
 
 
 def _initial(weights: Arrays, arrays: Arrays) -> Arrays:
@@ -196,12 +196,10 @@ def _initial(weights: Arrays, arrays: Arrays) -> Arrays:
     return weights
 
 
-def documents_of(prefix: str, arrays: Arrays) -> Minibatches:
-    """Return the training or the held-out documents of a request."""
-    own = {name: arrays[f"{prefix}{name}"] for name in ("word_ids", "streams", "offsets", "tags")}
-    words = {name: arrays[f"{TRAIN}{name}"] for name in _WORDS}
-    unknown = arrays[f"{TRAIN}unknown"]
-    return Minibatches(words=words, unknown=unknown, weights=arrays[f"{prefix}weights"], **own)
+def documents_of(arrays: Arrays) -> Minibatches:
+    """Return the documents of a request."""
+    own = {field.name: arrays[field.name] for field in fields(Minibatches) if field.name != "words"}
+    return Minibatches(words={name: arrays[name] for name in _WORDS}, **own)
 
 
 def _end_with(source: BinaryIO) -> None:

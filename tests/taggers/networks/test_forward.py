@@ -10,7 +10,7 @@ from corpus.document import Document, Span
 from corpus.tags import well_formed
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.training.process import TRAIN, documents_of
+from taggers.networks.training.process import documents_of
 from tests.taggers.conftest import plain
 
 pytest.importorskip("keras")
@@ -65,7 +65,7 @@ def random_network(request, embedding_folder):
     }
     network.assign(weights)
     tagger._weights, tagger._inputs, tagger.labels = weights, inputs, train.labels
-    return tagger, network, documents_of(TRAIN, tagger._arrays(train, inputs, words, rng))
+    return tagger, network, documents_of(tagger._arrays(train, inputs, words, rng))
 
 
 def test_marginals_and_the_best_path_are_those_of_keras(random_network) -> None:

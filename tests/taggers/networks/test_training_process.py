@@ -10,7 +10,7 @@ import pytest
 
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.network_sizes import NetworkSizes
-from taggers.networks.training.process import INITIAL, TRAIN, train_in_process
+from taggers.networks.training.process import INITIAL, train_in_process
 
 pytestmark = pytest.mark.processes
 
@@ -59,6 +59,7 @@ def documents() -> dict[str, np.ndarray]:
         "offsets": np.concatenate([[0], lengths.cumsum()]),
         "tags": rng.integers(-1, 3, tokens, dtype=np.int32),
         "weights": rng.uniform(1, 2, 12).astype(np.float32),
+        "held_out": np.zeros(12, bool),
     }
 
 
@@ -66,7 +67,7 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
     """The initial weights are those of one short training; the steps are the same ones."""
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
-    arrays = {f"{TRAIN}{name}": array for name, array in documents().items()}
+    arrays = documents()
     first, _ = train_in_process(replace(OPTIONS, epochs=1), SIZES, arrays, 0)
     for name, array in first.items():
         arrays[f"{INITIAL}{name}"] = array
@@ -87,6 +88,6 @@ def test_nothing_is_imported_from_the_current_folder(tmp_path, monkeypatch) -> N
     for name in ("taggers/__init__.py", "keras.py", "numpy.py"):
         (tmp_path / name).write_text('raise RuntimeError("imported")')
     monkeypatch.chdir(tmp_path)
-    arrays = {f"{TRAIN}{name}": array for name, array in documents().items()}
+    arrays = documents()
     _, training = train_in_process(replace(OPTIONS, epochs=1), SIZES, arrays, 0)
     assert training.iterations == 1
