@@ -14,7 +14,7 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
 from corpus.evaluation import GoldBatch, score_batches
 from taggers import CRFOptions, make_tagger
-from taggers.augmentation import AugmentOptions, MentionReplacement, read_gazetteers
+from taggers.augmentation import AugmentOptions, MentionReplacement
 
 RANDOM_STATES = 3
 
@@ -33,7 +33,7 @@ def with_copies(seed: list[Document], random_state: int) -> tuple[Batch, Batch, 
     batch = make_batch(seed, labelled=True)
     options = AugmentOptions()
     begin = time.process_time()
-    replacement = MentionReplacement(batch, options, read_gazetteers(options.gazetteers))
+    replacement = MentionReplacement(batch, options)
     prepared = time.process_time()
     copies = replacement.copies(np.random.default_rng(random_state))
     copied = time.process_time()

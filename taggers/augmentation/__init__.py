@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from taggers.augmentation.augment_options import AugmentOptions
 
 if TYPE_CHECKING:
-    from taggers.augmentation.replacement import MentionReplacement, read_gazetteers
+    from taggers.augmentation.replacement import MentionReplacement
 
-__all__ = ["AugmentOptions", "MentionReplacement", "read_gazetteers"]
+__all__ = ["AugmentOptions", "MentionReplacement"]
 
 
 def __getattr__(name: str) -> Any:

@@ -28,22 +28,6 @@ _SEPARATOR_SHARES = (0.3, 0.25, 0.25, 0.05, 0.05, 0.05, 0.05)
 _FULL_STOP = 0.5  # the probability of a full stop at the end
 
 
-def read_gazetteers(paths: Sequence[str]) -> list[Gazetteer]:
-    """Read gazetteers.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Paths or names of builtin lists; see `gazetteers.builtin.read_gazetteer`.
-
-    Raises
-    ------
-    InputError
-        If a gazetteer is missing or has another format.
-    """
-    return [read_gazetteer(path) for path in paths]
-
-
 class MentionReplacement:
     """Copies of gold documents in which mentions are replaced by others of the same kind.
 
@@ -72,7 +56,7 @@ class MentionReplacement:
         gazetteers: Sequence[Gazetteer] | None = None,
     ) -> None:
         if gazetteers is None:
-            gazetteers = read_gazetteers(options.gazetteers)
+            gazetteers = [read_gazetteer(path) for path in options.gazetteers]
         grammar = Grammar.read(Path(options.grammar) if options.grammar else None)
         self._gold, self._options = gold, options
         self._occurrences = Occurrences.from_batch(gold)

@@ -15,7 +15,7 @@ from corpus.errors import InputError, Problems
 from corpus.formats import read
 from corpus.tags import UNKNOWN
 from gazetteers.gazetteer import Gazetteer
-from taggers.augmentation import AugmentOptions, MentionReplacement, read_gazetteers
+from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.classified import mixture_weights
 
 ANNOTATED = re.compile(r"\[(.*?)\|(\w+)\]", re.DOTALL)
@@ -213,7 +213,7 @@ def test_gazetteers_are_read_from_the_options(small_gazetteer: Gazetteer, tmp_pa
     given_directly = MentionReplacement(seed(), options, [small_gazetteer])
     assert read_from_file.kinds == given_directly.kinds
     with pytest.raises(InputError, match="does not exist"):
-        read_gazetteers([str(tmp_path / "none.parquet")])
+        MentionReplacement(seed(), AugmentOptions(gazetteers=(str(tmp_path / "none.parquet"),)))
 
 
 def test_notes_of_all_classes(meddocan: Path) -> None:
