@@ -9,9 +9,6 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.tags import find_entities
-from taggers.base import Detail, Tagging
-from taggers.confidence import document_confidence, entity_probabilities_of
 
 Floats = npt.NDArray[np.float64]
 #: The tag of each token, and its certainty in [0, 1].
@@ -86,51 +83,8 @@ def decode_greedily(
     return tags, certainty
 
 
-def tagging_of(
-    batch: Batch,
-    tags: npt.NDArray[np.int16],
-    certainty: Floats,
-    labels: tuple[str, ...],
-    *,
-    measure: str,
-    detail: Detail,
-) -> Tagging:
-    """Return the tagging of a batch from the certainty of each token.
-
-    Parameters
-    ----------
-    batch : Batch
-        Documents.
-    tags : ndarray of int16, shape (N,)
-        The tag of each token.
-    certainty : ndarray of float64, shape (N,)
-        The certainty of each tag, in [0, 1].
-    labels : tuple of str
-        The labels of the tags.
-    measure : str
-        "min_marginal" for the lowest certainty of a token (paper 003, equation 3.7), "probability"
-        for the product of the certainties, "normalised" for their geometric mean.
-    detail : {"document", "token", "entity", "labels"}
-        What to compute in addition to tags and confidence; see `taggers.base.Detail`.
-    """
-    marginals = entities = None
-    if detail in {"labels", "entity"}:
-        marginals = _marginals(certainty, tags, len(labels))
-    if detail == "entity" and marginals is not None:
-        spans = find_entities(tags, batch.document_offsets, labels)
-        entities = entity_probabilities_of(marginals, spans, labels)
-    return Tagging(
-        tags,
-        labels,
-        document_confidence(measure, batch.document_offsets, token_confidence=certainty),
-        None if detail == "document" else certainty,
-        marginals if detail == "labels" else None,
-        entities,
-    )
-
-
-def _marginals(certainty: Floats, tags: npt.NDArray[np.int16], labels: int) -> Floats:
-    """Return marginals, shape (N, L)."""
+def marginals_of(certainty: Floats, tags: npt.NDArray[np.int16], labels: int) -> Floats:
+    """Return marginals from the certainty of tags, shape (N, L)."""
     # The remaining probability of a token is assigned to `O`, or to the first `B-` if its tag is
     # `O`.
     marginals = np.zeros((len(tags), labels))
