@@ -115,20 +115,15 @@ class NameFrequencies:
         """Return the magnitudes of words, shape (T, C)."""
         return self.table.values(_MAGNITUDES, word_hashes(fold(words.forms)), absent=-1)
 
-    @property
-    def size(self) -> int:
-        """The number of words, V."""
-        return len(self.table)
-
     def pruned(self, pruning: Pruning) -> NameFrequencies:
         """Return the frequencies of the words of public lists, as these lists have them."""
         if NAMES in pruning.keep:
             return self
         gazetteer = pruning.lists.words_within(self.table.hashes)
         if gazetteer is None:
-            return NameFrequencies(self.classes, self.table.take(np.zeros(self.size, bool)))
+            return NameFrequencies(self.classes, self.table.take(np.zeros(len(self.table), bool)))
         public = NameFrequencies.from_frequencies(Frequencies.from_gazetteer(gazetteer))
-        magnitudes = np.full((public.size, len(self.classes)), -1, np.int8)
+        magnitudes = np.full((len(public.table), len(self.classes)), -1, np.int8)
         for column, name in enumerate(self.classes):
             if name in public.classes:
                 own = public.classes.index(name)

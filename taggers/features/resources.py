@@ -73,7 +73,7 @@ class Resources:
         if self.clusters is not None:
             sizes["words with a cluster"] = self.clusters.size
         if self.names is not None:
-            sizes["words of lists of names"] = self.names.size
+            sizes["words of lists of names"] = len(self.names.table)
         return sizes
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:

@@ -28,21 +28,15 @@ def contents_of(annotators: Mapping[str, Annotator]) -> dict[str, int]:
     return contents
 
 
-def pruned_phrases(phrases: Phrases, pruning: Pruning) -> Phrases:
-    """Return the phrases of public lists."""
-    if PHRASES in pruning.keep or not phrases.size:
-        return phrases
-    return Phrases(pruning.lists.public_phrases(phrases.terms))
-
-
 def pruned_annotators(
     annotators: Mapping[str, Annotator], pruning: Pruning
 ) -> dict[str, Annotator]:
     """Return annotators with the phrases of public lists only."""
-    return {
-        name: pruned_phrases(annotator, pruning) if isinstance(annotator, Phrases) else annotator
-        for name, annotator in annotators.items()
-    }
+    pruned = dict(annotators)
+    phrases = pruned.get(PHRASES)
+    if isinstance(phrases, Phrases) and phrases.size and PHRASES not in pruning.keep:
+        pruned[PHRASES] = Phrases(pruning.lists.public_phrases(phrases.terms))
+    return pruned
 
 
 def words_in_phrases(

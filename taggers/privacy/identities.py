@@ -13,14 +13,9 @@ from taggers.features.templates import Templates
 from taggers.features.words import Words
 from taggers.privacy.pruning import AFFIXES
 
-#: What a value reveals: nothing, a part of the word that other words share, or the whole word.
-NOTHING, PART, WHOLE = range(3)
-
 #: Features whose values are whole words.
 _WORDS = ("form", "lower", "lemma")
 _AFFIX = re.compile("(?:prefix|suffix)([1-9])")
-
-Kinds = npt.NDArray[np.int8]
 
 
 def traces_of_values(
@@ -41,30 +36,30 @@ def traces_of_values(
     """
     whole, some = np.zeros(len(words), bool), np.zeros(len(words), bool)
     parts = np.ones(len(words), bool)
-    for name, values, kinds in _identities(words, templates):
+    for name, values, is_whole in _identities(words, templates):
         present = known(name, values)
-        whole |= present & (kinds == WHOLE)
-        parts &= present | (kinds != PART)
-        some |= kinds == PART
+        whole |= present & is_whole
+        parts &= present | is_whole
+        some |= ~is_whole
     return {"features": whole, AFFIXES: parts & some}
 
 
 def _identities(
     words: Sequence[str], templates: Templates
-) -> Iterator[tuple[str, list[str], Kinds]]:
-    """Yield each feature and stream that can tell words, with its values and their kinds."""
+) -> Iterator[tuple[str, list[str], npt.NDArray[np.bool_]]]:
+    """Yield each feature and stream that can tell words, its values, and which are whole words."""
     # The padded affix of a shorter word is the whole word: longer words have others.
     prepared = Words(words)
     lengths = np.fromiter(map(len, prepared.lowers), np.int64, len(words))
+    always = np.ones(len(words), bool)
     for name in dict.fromkeys(template.name for template in templates.features):
         if name in templates.resource_features:
             continue
         affix = _AFFIX.fullmatch(name)
         if name in _WORDS:
-            yield name, templates.feature(name)(prepared), np.full(len(words), WHOLE, np.int8)
+            yield name, templates.feature(name)(prepared), always
         elif affix:
-            kinds = np.where(lengths < int(affix[1]), WHOLE, PART).astype(np.int8)
-            yield name, templates.feature(name)(prepared), kinds
+            yield name, templates.feature(name)(prepared), lengths < int(affix[1])
     for name in templates.needed:
         if name in LAYOUT:
-            yield name, prepared.lowers, np.full(len(words), WHOLE, np.int8)
+            yield name, prepared.lowers, always
