@@ -16,7 +16,8 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import classes_of, find_entities, well_formed
 from taggers.base import MEASURES, Detail
-from taggers.dictionaries.greedy_decoding import WordJudgements, decode_greedily, tagging_of
+from taggers.dictionaries.binary import DictionaryTagger
+from taggers.dictionaries.greedy_decoding import WordJudgements, decode_greedily
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 
@@ -53,9 +54,12 @@ def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> A
     thresholds = [
         options.pop(f"threshold{name}", value) for name, value in (("", 2), ("_after", 3.5))
     ]
-    tags, certainty = decode_greedily(batch, judged, blocked[batch.word_ids], *thresholds)
-    options = {"measure": "min_marginal", "detail": "token"} | options
-    return tagging_of(batch, tags, certainty, LABELS, **options)
+    tagger = DictionaryTagger()
+    tagger._check_trained = lambda: None
+    tagger._decoded = lambda batch: decode_greedily(
+        batch, judged, blocked[batch.word_ids], *thresholds
+    )
+    return tagger.tag(batch, **{"detail": "token"} | options)
 
 
 def by_the_rules(
