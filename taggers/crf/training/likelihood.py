@@ -11,7 +11,6 @@ from taggers.crf import lattice
 from taggers.crf.training.stream_table import OWN, StreamTable, stream_tables
 from taggers.crf.training.training_set import TrainingSet, partial
 from taggers.crf.training.word_table import WordTable
-from taggers.crf.weights import middle
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -41,15 +40,7 @@ class Likelihood:
     def __init__(self, training: TrainingSet, c2: float, real: npt.DTypeLike) -> None:
         self._training = training
         self._c2 = c2
-        places = middle(2 * training.window + 1, training.offsets)
-        self._words = WordTable(
-            training.codes,
-            training.state,
-            places,
-            stride=training.offsets,
-            labels=training.labels,
-            real=real,
-        )
+        self._words = WordTable(training, real)
         self._streams = stream_tables(training, real)
         self._tables: list[WordTable | StreamTable] = [self._words, *self._streams]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
@@ -67,10 +58,10 @@ class Likelihood:
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Compute the objective and its gradient at the weights x, shape (K + L * L,)."""
         passing = self._begin(x)
-        value = 0.0
-        for is_partial, packings in self._packings.items():
-            add = self._add_partial if is_partial else self._add_complete
-            value += sum(add(passing, packing) for packing in packings)
+        value = sum(
+            sum(self._add(passing, packing, is_partial=is_partial) for packing in packings)
+            for is_partial, packings in self._packings.items()
+        )
         gradient = 2 * (self._c2 * x)
         of_transitions = self._collect(gradient)
         of_transitions += passing.transitions(self._training.transition).reshape(-1)
@@ -151,39 +142,27 @@ class Likelihood:
         for stream in self._streams:
             lattice.scatter_stream(stream.numbers, packing.where, OWN, marginals, stream.expected)
 
-    def _add_complete(self, passing: _Pass, packing: lattice.Packing) -> float:
-        """Add the counts of documents with complete annotation, and return their objective."""
-        # It is the weighted sum of log Z less the scores of the tags.
-        training = self._training
-        weights = training.weights[packing.documents]
+    def _add(self, passing: _Pass, packing: lattice.Packing, *, is_partial: bool) -> float:
+        """Add the expected less the observed counts of documents, and return their objective."""
+        # It is the weighted sum of log Z less the scores of the tags or, with partial annotation,
+        # less the logarithm of the sum over all sequences that agree with the known tags, whose
+        # expected counts are subtracted.
+        tags, weights = self._training.tags, self._training.weights[packing.documents]
         scores, marginals = self._gathered(packing)
-        path = np.zeros(len(weights))
-        # From the same scores as log Z, so that their rounding errors cancel out.
-        lattice.score_paths(packing.where, scores, passing.transition, training.tags, path)
-        log_z = passing.expect(packing, scores, marginals, weights)
-        self._subtract(passing, packing, marginals, known=True)
-        return float(weights @ (log_z - path))
-
-    def _add_partial(self, passing: _Pass, packing: lattice.Packing) -> float:
-        """Add the counts of documents with partial annotation, and return their objective."""
-        # It is the weighted sum of log Z less the logarithm of the sum over all sequences that
-        # agree with the known tags. Their expected counts are subtracted.
-        weights = self._training.weights[packing.documents]
-        scores, marginals = self._gathered(packing)
-        constrained, agreeing = self._constrained(packing, scores)
-        log_z = passing.expect(packing, scores, marginals, weights)
-        log_agreeing = passing.expect(packing, constrained, agreeing, -weights)
-        marginals += agreeing
-        self._subtract(passing, packing, marginals, known=False)
-        return float(weights @ (log_z - log_agreeing))
-
-    def _subtract(
-        self, passing: _Pass, packing: lattice.Packing, marginals: lattice.Reals, *, known: bool
-    ) -> None:
-        """Subtract the observed counts of known tags, and add the difference to word counts."""
-        tags, departures = self._training.tags, passing.departures
+        if is_partial:
+            constrained, agreeing = self._constrained(packing, scores)
+            log_z = passing.expect(packing, scores, marginals, weights)
+            of_tags = passing.expect(packing, constrained, agreeing, -weights)
+            marginals += agreeing
+        else:
+            of_tags = np.zeros(len(weights))
+            # From the same scores as log Z, so that their rounding errors cancel out.
+            lattice.score_paths(packing.where, scores, passing.transition, tags, of_tags)
+            log_z = passing.expect(packing, scores, marginals, weights)
+        known, departures = not is_partial, passing.departures
         lattice.subtract_observed(packing.where, tags, known, marginals, departures)
         self._scatter(packing, marginals)
+        return float(weights @ (log_z - of_tags))
 
 
 class _Pass:

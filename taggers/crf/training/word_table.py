@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
 from taggers.crf import lattice
-from taggers.crf.training.observed_counts import Pairs
-from taggers.crf.weights import add_expected, add_weights, empty_table
+from taggers.crf.training.training_set import TrainingSet
+from taggers.crf.weights import add_expected, add_weights, empty_table, middle
 
 Codes = npt.NDArray[np.int32]
 
@@ -36,42 +36,20 @@ class _Joint:
 class WordTable:
     """The scores that words add, and the expected counts of words.
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (T, F)
-        Feature values of each word; negative for no value.
-    state : Pairs
-        The state weights: pairs of a value at an offset, and a label.
-    places : ndarray of int64, shape (O,)
-        Indices of the offsets of the table among the offsets of the weights.
-    stride : int
-        Number of offsets of the weights.
-    labels : int
-        Number of labels.
-    real : dtype
-        The type of the scores.
-
     Attributes
     ----------
-    scores, expected : ndarray of float, shape (T, O, P)
-        The scores that each word adds, and its expected counts.
+    scores, expected : ndarray of float, shape (T + 2, O, P)
+        The scores that each word, and each border, adds at each offset, and its expected counts.
     """
 
-    def __init__(
-        self,
-        codes: Codes,
-        state: Pairs,
-        places: npt.NDArray[np.int64],
-        *,
-        stride: int,
-        labels: int,
-        real: npt.DTypeLike,
-    ) -> None:
-        self._state = places, stride, state.begins, state.labels
-        self._labels = labels
-        self.scores = empty_table(len(codes), len(places), labels, real)
+    def __init__(self, training: TrainingSet, real: npt.DTypeLike) -> None:
+        codes, state = training.codes, training.state
+        places = middle(2 * training.window + 1, training.offsets)
+        self._state = places, training.offsets, state.begins, state.labels
+        self._labels = training.labels
+        self.scores = empty_table(len(codes), len(places), training.labels, real)
         self.expected = np.zeros_like(self.scores)
-        weights = np.diff(state.begins).reshape(-1, stride)[:, places].sum(axis=1)
+        weights = np.diff(state.begins).reshape(-1, training.offsets)[:, places].sum(axis=1)
         joint, alone = _grouped(codes, weights, len(places) * self.scores.shape[2] // _DENSE)
         self._joint = [self._joined(codes[:, columns]) for columns in joint]
         self._alone = np.ascontiguousarray(codes[:, alone])
