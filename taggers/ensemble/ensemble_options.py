@@ -19,7 +19,7 @@ from taggers.options import Capability, Coverage, TaggerOptions, option
 from taggers.registry import Kind, find_kind
 
 if TYPE_CHECKING:
-    from taggers.base import Tagger
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,6 @@ class Member:
             If the kind cannot be a member; see `kind_of_member`.
         """
         return self.options or kind_of_member(self.kind).options_type()()
-
-    def untrained(self) -> Tagger:
-        """Construct an untrained tagger.
-
-        Raises
-        ------
-        InputError
-            If the kind cannot be a member; see `kind_of_member`.
-        """
-        tagger: Tagger = kind_of_member(self.kind).tagger_type()(self.resolved())
-        return tagger
 
     def as_table(self) -> dict[str, Any]:
         """Return the member as a table of a configuration: its kind and the options that it has."""

@@ -125,7 +125,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         members = []
         for number, member in enumerate(self.options.members):
             with errors_of_member(number):
-                members.append(member.untrained())
+                members.append(kind_of_member(member.kind).tagger_type()(member.resolved()))
         return tuple(members)
 
     def tag(

@@ -9,7 +9,7 @@ Gates are in the order of Keras: input, forget, cell and output.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -186,9 +186,12 @@ def differentiate_lstm(
     of_hidden, of_cells = of_outputs.copy(), np.zeros_like(of_outputs)
     of_gates = np.empty((number, 4, units), np.float32)
     of_recurrent = np.zeros_like(recurrent)
-    for here, before in reversed(list(_places(steps, reverse=reverse))):
+    places = [slice(*ends) for ends in pairwise(steps.tolist())]
+    latest = places if reverse else places[::-1]
+    for here, earlier in zip(latest, [*latest[1:], slice(0, 0)], strict=False):
         into, kept, candidate, out, cell = states[:, here]
-        own, going = of_gates[here], before.stop - before.start
+        going = min(here.stop - here.start, earlier.stop - earlier.start)
+        own, before = of_gates[here], slice(earlier.start, earlier.start + going)
         squashed, of_output, of_cell = np.tanh(cell), of_hidden[here], of_cells[here]
         of_cell += of_output * out * (1 - squashed * squashed)
         own[:, 0] = of_cell * candidate * into * (1 - into)
@@ -201,13 +204,3 @@ def differentiate_lstm(
         of_hidden[before] += joined @ recurrent.T
         of_recurrent += outputs[before].T @ joined
     return of_gates, of_recurrent
-
-
-def _places(steps: Indices, *, reverse: bool) -> Iterator[tuple[slice, slice]]:
-    """Yield the tokens at each place, and the preceding tokens of those that have one."""
-    places = [slice(*ends) for ends in zip(steps[:-1].tolist(), steps[1:].tolist(), strict=True)]
-    before = slice(0, 0)
-    for here in reversed(places) if reverse else places:
-        going = min(before.stop - before.start, here.stop - here.start)
-        yield here, slice(before.start, before.start + going)
-        before = here

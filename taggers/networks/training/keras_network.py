@@ -51,7 +51,7 @@ class Network:
         inputs: dict[str, Tensor] = {"index": index}
         lengths = ops.sum(ops.cast(index > 0, "int32"), axis=1)
         words = ops.take(self._word_vectors(inputs), index, axis=0)
-        tokens = [words, *self._context_vectors(inputs)]
+        tokens = [words, *self._value_vectors("streams", inputs, None)]
         read = layers.Dropout(options.dropout)(_joined(tokens))
         hidden = layers.Dropout(options.dropout)(self._bilstm(read, lengths, options.units))
         outputs: dict[str, Tensor] = {}
@@ -127,10 +127,7 @@ class Network:
         if options.characters != "none":
             inputs["characters"] = keras.Input((None,), dtype="int32", name="characters")
             parts.append(self._character_vectors(inputs["characters"]))
-        if sizes.features:
-            shape = (len(sizes.features),)
-            inputs["features"] = keras.Input(shape, dtype="int32", name="features")
-            parts += self._value_vectors("features", sizes.features, inputs["features"])
+        parts += self._value_vectors("features", inputs)
         return _joined(parts)
 
     def _table(self, name: str, rows: int, dimension: int, **settings: Any) -> Any:
@@ -157,16 +154,12 @@ class Network:
         # The largest value among the characters of a word, and 0 for a border, which has none.
         return ops.max(filtered - 1e9 * (1 - there), axis=1) * there[:, 0]
 
-    def _context_vectors(self, inputs: dict[str, Tensor]) -> list[Tensor]:
-        """Return the vectors of the streams, and add their input."""
-        sizes = self.sizes.streams
+    def _value_vectors(self, kind: str, inputs: dict[str, Tensor], *shape: None) -> list[Tensor]:
+        """Return the vectors of features or of streams, and add their input."""
+        sizes, dimension = getattr(self.sizes, kind), self.options.feature_dimension
         if not sizes:
             return []
-        inputs["streams"] = keras.Input((None, len(sizes)), dtype="int32", name="streams")
-        return self._value_vectors("streams", sizes, inputs["streams"])
-
-    def _value_vectors(self, kind: str, sizes: Mapping[str, int], codes: Tensor) -> list[Tensor]:
-        dimension = self.options.feature_dimension
+        codes = inputs[kind] = keras.Input((*shape, len(sizes)), dtype="int32", name=kind)
         return [
             self._table(f"{kind}/{name}", size, dimension)(codes[..., column])
             for column, (name, size) in enumerate(sizes.items())
