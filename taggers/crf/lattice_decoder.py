@@ -152,9 +152,10 @@ def decode_scores(
         if detail == "entity":
             entities[-1].end(packing, sums, transitions.exponential)
         if chosen is not None:
-            lattice.unpack_chosen(packing.where, sums.alpha, tags, chosen)
+            positions = packing.positions
+            chosen[positions] = sums.alpha[np.arange(packing.tokens), tags[positions]]
         if marginals is not None:
-            lattice.unpack(packing.where, sums.alpha, marginals)
+            marginals[packing.positions] = sums.alpha[:, : len(transition)]
         log_probability[packing.documents] = np.minimum(best - sums.log_z, 0.0)
         done += len(best)
         if progress:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.ragged import number_used, offsets_of, owners_of
+from corpus.ragged import number_used, offsets_of
 from taggers.crf import lattice
 from taggers.crf.word_rows import WordRows
 from taggers.features.templates import Templates
@@ -113,7 +113,7 @@ class Forward:
         scores : ndarray of float32, shape (packed tokens, P)
             Overwritten; P is the number of labels with padding, whose score is `lattice.NEVER`.
         """
-        tokens = _positions(packing)
+        tokens = packing.positions
         tables = self.words.table, kernel_array(context_table)
         hidden = self._lstm.run(packing.steps, tables, (words[tokens], contexts[tokens]))
         joined, backward = hidden @ self._joined
@@ -250,16 +250,11 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
     context = lstm.context_gates(np.zeros((1, 0), np.float32))
     outputs = np.zeros((len(characters), lstm.width), np.float32)
     for packing in lattice.pack(offsets, _PIECE):
-        rows = codes[_positions(packing)]
+        rows = codes[packing.positions]
         forward, backward = lstm.run(packing.steps, (table, context), (rows, np.zeros_like(rows)))
         last = _lasts(packing)
         outputs[packing.documents] = np.hstack([forward[last], backward[: len(last)]])
     return outputs
-
-
-def _positions(packing: lattice.Packing) -> npt.NDArray[np.int64]:
-    """Return the position of each packed token in the batch."""
-    return packing.first[packing.rows] + owners_of(packing.steps)
 
 
 def _lasts(packing: lattice.Packing) -> npt.NDArray[np.int64]:

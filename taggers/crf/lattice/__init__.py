@@ -24,8 +24,6 @@ from taggers.crf.lattice.packing import (
     pack,
     scatter,
     scatter_stream,
-    unpack,
-    unpack_chosen,
 )
 from taggers.crf.lattice.paths import (
     backtrack,
@@ -53,7 +51,5 @@ __all__ = [
     "scatter_stream",
     "score_paths",
     "subtract_observed",
-    "unpack",
-    "unpack_chosen",
     "viterbi",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
-from corpus.ragged import offsets_of
+from corpus.ragged import offsets_of, owners_of
 
 Reals = npt.NDArray[np.floating]
 Indices = npt.NDArray[np.int64]
@@ -57,6 +57,11 @@ class Packing:
     def rows(self) -> Indices:
         """The document of each packed token, counted from 0 as in `documents`."""
         return np.arange(self.tokens) - np.repeat(self.steps[:-1], np.diff(self.steps))
+
+    @property
+    def positions(self) -> Indices:
+        """The position of each packed token in the batch."""
+        return self.first[self.rows] + owners_of(self.steps)
 
 
 def pack(
@@ -175,24 +180,3 @@ def scatter_stream(
                     into = table[values[start + other], number]
                     for label in range(len(added)):
                         into[label] += added[label]
-
-
-@compiled(f"{WHERE}, real[:, ::1], float64[:, ::1]")
-def unpack(where: Where, packed: Array, rows: Array) -> None:
-    """Copy the rows of packed tokens to their positions in the batch."""
-    first, lengths, steps = where
-    for row in range(len(first)):
-        for place in range(lengths[row]):
-            source = packed[steps[place] + row]
-            for label in range(rows.shape[1]):
-                rows[first[row] + place, label] = source[label]
-
-
-@compiled(f"{WHERE}, real[:, ::1], int16[::1], float64[::1]")
-def unpack_chosen(where: Where, packed: Array, labels: Array, chosen: Array) -> None:
-    """Copy the marginal of the label of each packed token to its position in the batch."""
-    first, lengths, steps = where
-    for row in range(len(first)):
-        for place in range(lengths[row]):
-            token = first[row] + place
-            chosen[token] = packed[steps[place] + row, labels[token]]
