@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import NO_VALUE
-from corpus.ragged import number_used
+from corpus.ragged import number_used, owners_of
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import add_expected, add_weights, empty_table
 
@@ -64,11 +64,6 @@ class JointColumns:
     numbers: Codes
     values: Codes
 
-    @classmethod
-    def from_column(cls, column: Column) -> Self:
-        """Return a column alone."""
-        return cls((column,), column.values, np.arange(len(column.codes), dtype=np.int32)[:, None])
-
     def with_column(self, column: Column) -> Self:
         """Add a column: number the pairs of joint values and its values that occur."""
         own = len(column.codes) + 1  # with no value
@@ -82,16 +77,6 @@ class JointColumns:
         if len(used) and used[0] == 0:  # no value in any column
             return type(self)(columns, numbers - np.int32(1), values[1:])
         return type(self)(columns, numbers, values)
-
-
-def columns_of(training: TrainingSet) -> list[Column]:
-    """Return the columns of a training set's streams, by ascending number of values."""
-    columns = [
-        Column(_shifted(stream.values, training.documents, offset), stream.codes, offset)
-        for stream in training.streams
-        for offset in stream.offsets.tolist()
-    ]
-    return sorted(columns, key=lambda column: len(column.codes))
 
 
 def join_columns(columns: Sequence[Column]) -> list[JointColumns]:
@@ -114,7 +99,8 @@ def join_columns(columns: Sequence[Column]) -> list[JointColumns]:
             if len(both.values) * _FEW <= len(column.values):
                 joined[-1] = both
                 continue
-        joined.append(JointColumns.from_column(column))
+        own = np.arange(len(column.codes), dtype=np.int32)[:, None]
+        joined.append(JointColumns((column,), column.values, own))
     return joined
 
 
@@ -158,17 +144,20 @@ class StreamTable:
 
 
 def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTable]:
-    """Build the tables of the streams of a training set."""
-    return [StreamTable(joint, training, real) for joint in join_columns(columns_of(training))]
+    """Build the tables of the streams of a training set, joined by ascending number of values."""
+    columns = [
+        Column(_shifted(stream.values, training.documents, offset), stream.codes, offset)
+        for stream in training.streams
+        for offset in stream.offsets.tolist()
+    ]
+    columns.sort(key=lambda column: len(column.codes))
+    return [StreamTable(joint, training, real) for joint in join_columns(columns)]
 
 
 def _shifted(values: Codes, documents: Indices, offset: int) -> Codes:
     """Return the value at an offset from each token; none outside its document."""
     if not offset:
         return values
-    lengths = np.diff(documents)
-    tokens = np.arange(len(values)) + offset
-    inside = (tokens >= np.repeat(documents[:-1], lengths)) & (
-        tokens < np.repeat(documents[1:], lengths)
-    )
+    owners, tokens = owners_of(documents), np.arange(len(values)) + offset
+    inside = (tokens >= documents[owners]) & (tokens < documents[owners + 1])
     return np.where(inside, values[np.where(inside, tokens, 0)], np.int32(NO_VALUE))
