@@ -7,7 +7,6 @@ Conjunctions are therefore converted to streams, with a numbered value for each 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from corpus.batch import NO_VALUE, Batch, Stream
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.ragged import number_used
-from taggers.features.templates import Conjunction, Templates
+from taggers.features.templates import Conjunction, Template, Templates
 from taggers.features.words import BEGIN, END, Feature, Words
 
 Codes = npt.NDArray[np.int32]
@@ -26,23 +25,8 @@ _CACHED_WORDS = 1_000_000  # words whose feature values are cached
 _MISSING = ("", BEGIN, END)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Channel:
-    """A stream of a batch, and the offsets at which it applies.
-
-    Parameters
-    ----------
-    name : str
-        Name of the stream or the conjunction.
-    offsets : tuple of int
-        Offsets from the token.
-    stream : Stream
-        The values of all tokens.
-    """
-
-    name: str
-    offsets: tuple[int, ...]
-    stream: Stream
+#: A stream of a batch, with its name or its conjunction's, and the offsets at which it applies.
+Channel = tuple[Template, Stream]
 
 
 class Channels:
@@ -63,15 +47,14 @@ class Channels:
     def from_batch(self, batch: Batch) -> list[Channel]:
         """Return the channels of a batch that has all streams of the templates."""
         channels = [
-            Channel(template.name, template.offsets, batch.streams[template.name])
-            for template in self._templates.streams
+            (template, batch.streams[template.name]) for template in self._templates.streams
         ]
         if self._templates.conjunctions:
             of_words = {name: values.stream(batch) for name, values in self._words.items()}
             sources = {**batch.streams, **of_words}
             for conjunction in self._templates.conjunctions:
                 joined = _joined(conjunction, sources, batch.document_offsets)
-                channels.append(Channel(conjunction.name, (0,), joined))
+                channels.append((Template(conjunction.name, (0,)), joined))
         return channels
 
 

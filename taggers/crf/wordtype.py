@@ -105,12 +105,12 @@ class WordTypeCRF:
         """Compute the best labels of the tokens of a batch that has all streams."""
         words = self.words.rows(batch.vocabulary)[batch.word_ids]
         streams = []
-        for channel in self._channels.from_batch(batch):
-            offsets = np.array(channel.offsets, np.int64)
-            hashes = hash_values(channel.name, channel.stream.vocabulary)
+        for template, stream in self._channels.from_batch(batch):
+            offsets = np.array(template.offsets, np.int64)
+            hashes = hash_values(template.name, stream.vocabulary)
             codes = self._value_index.positions(hashes)[:, None]
             table = self._added(codes, offsets + self.weights.offsets // 2)
-            streams.append((kernel_array(channel.stream.values), offsets, table))
+            streams.append((kernel_array(stream.values), offsets, table))
 
         def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
             lattice.gather(words, packing.where, self.words.table, 0, 1, scores)

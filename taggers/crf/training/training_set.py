@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import vstack
 
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import number_distinct
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.patients import NOBODY, patient_numbers
 from corpus.ragged import offsets_of, used_only
-from taggers.crf.channels import Channel, Channels
+from taggers.crf.channels import Channels
 from taggers.crf.training.observed_counts import (
     Pairs,
     count_pairs,
     transitions,
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
-from taggers.features.templates import Templates
+from taggers.features.templates import Template, Templates
 from taggers.features.words import BEGIN, END
 from taggers.privacy.patient_counts import Counts, patients_of_values
 from taggers.string_table import StringTable
@@ -132,10 +132,10 @@ class TrainingSet:
         counter = _Counter(train, tags, len(known), templates)
         codes, counts = counter.words(words, [train.vocabulary[word] for word in order.tolist()])
         state, streams = [counts], []
-        for channel in Channels(templates).from_batch(train):
-            if (channel.stream.values >= 0).any():
-                stream, counts = counter.stream(channel)
-                streams.append(stream)
+        for template, stream in Channels(templates).from_batch(train):
+            if (stream.values >= 0).any():
+                numbered, counts = counter.stream(template, stream)
+                streams.append(numbered)
                 state.append(counts)
         complete = np.where(partial(documents, tags), 0.0, weights)
         training_set = cls(
@@ -206,22 +206,22 @@ class _Counter:
         self.patients.append(numbers)
         return codes, counts
 
-    def stream(self, channel: Channel) -> tuple[TrainingStream, Any]:
+    def stream(self, template: Template, stream: Stream) -> tuple[TrainingStream, Any]:
         """Count the values of a stream that has any."""
-        used, values = used_only(channel.stream.values, len(channel.stream.vocabulary))
-        types = [channel.stream.vocabulary[index] for index in used.tolist()]
-        hashes = hash_values(channel.name, types)
+        used, values = used_only(stream.values, len(stream.vocabulary))
+        types = [stream.vocabulary[index] for index in used.tolist()]
+        hashes = hash_values(template.name, types)
         order = np.argsort(hashes)
         values = np.append(_ranks(order), np.int32(-1))[values]
         size = len(types)
         codes = np.arange(size, dtype=np.int32) + np.int32(len(self.names))
         self.hashes.append(hashes[order])
-        self.names += [f"{channel.name}={types[index]}" for index in order.tolist()]
+        self.names += [f"{template.name}={types[index]}" for index in order.tolist()]
         own = np.append(np.arange(size, dtype=np.int32), np.full(2, -1, np.int32))[:, None]
         shape = size, self._stride, self._labels
-        counts = count_pairs(values, *self._tagged, own, [channel.offsets], shape=shape)
+        counts = count_pairs(values, *self._tagged, own, [template.offsets], shape=shape)
         self.patients.append(patients_of_values(values, *self._owned, own, size))
-        return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), counts
+        return TrainingStream(values, codes, np.array(template.offsets, np.int64)), counts
 
     def _coded(self, hashes: Hashes, values: Sequence[Sequence[str]]) -> Codes:
         """Assign numbers to the values of features, and to the ends of documents."""

@@ -13,7 +13,7 @@ from corpus import ragged
 from corpus.batch import Batch, Stream
 from taggers.crf import channels as channels_module
 from taggers.crf.channels import Channels
-from taggers.features.templates import Templates
+from taggers.features.templates import Template, Templates
 from taggers.features.words import Words, feature, is_feature
 from tests.streams import stream_of
 from tests.taggers.crf.conftest import batch_of_words
@@ -89,9 +89,9 @@ def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(batche
     channels = channels_of(terms)
     names: dict[tuple[Looked, ...], str] = {}
     for documents in batches:
-        (channel,) = channels.from_batch(batch_of(documents))
-        assert channel.offsets == (0,)
-        actual = values_of(channel.stream)
+        ((template, stream),) = channels.from_batch(batch_of(documents))
+        assert template.offsets == (0,)
+        actual = values_of(stream)
         expected = taken_together(documents, terms)
         assert len(actual) == len(expected)
         for values, name in zip(expected, actual, strict=True):
@@ -101,15 +101,15 @@ def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(batche
 
 def test_a_conjunction_is_written_as_its_values() -> None:
     documents: Documents = [[("Ana", "x"), ("de", None), ("B", "y")]]
-    (one, two) = Channels(
+    (one, first), (two, second) = Channels(
         Templates.parse(
             ["form"], 0, (), ["capitalization[-1] lower", "said[-1] said[1] capitalization"]
         )
     ).from_batch(batch_of(documents))
     assert one.name == "capitalization[-1] lower[0]"
-    assert values_of(one.stream) == ["BOS|ana", "first|de", "lower|b"]
+    assert values_of(first) == ["BOS|ana", "first|de", "lower|b"]
     assert two.name == "said[-1] said[1] capitalization[0]"
-    assert values_of(two.stream) == ["BOS||first", "x|y|lower", "|EOS|initial"]
+    assert values_of(second) == ["BOS||first", "x|y|lower", "|EOS|initial"]
 
 
 @settings(max_examples=50)
@@ -120,8 +120,8 @@ def test_however_values_are_numbered_they_are_the_same(documents, terms) -> None
     for dense in (0, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ragged, "_DENSE", dense)
-            (channel,) = channels_of(terms).from_batch(batch)
-            actual.append((channel.stream.vocabulary, channel.stream.values.tolist()))
+            ((_, stream),) = channels_of(terms).from_batch(batch)
+            actual.append((stream.vocabulary, stream.values.tolist()))
     assert actual[0] == actual[1]
 
 
@@ -133,8 +133,9 @@ def test_how_many_words_are_kept_makes_no_difference(batches, terms, kept) -> No
         channels = channels_of(terms)
         for documents in batches:
             batch = batch_of(documents)
-            (channel,), (alone,) = channels.from_batch(batch), channels_of(terms).from_batch(batch)
-            assert values_of(channel.stream) == values_of(alone.stream)
+            ((_, stream),) = channels.from_batch(batch)
+            ((_, alone),) = channels_of(terms).from_batch(batch)
+            assert values_of(stream) == values_of(alone)
 
 
 def test_of_many_words_any_number_can_be_joined() -> None:
@@ -142,10 +143,10 @@ def test_of_many_words_any_number_can_be_joined() -> None:
     channels = channels_of([("form", at) for at in range(-4, 5)])
     rng = np.random.default_rng(0)
     documents: Documents = [[(f"w{number}", None) for number in rng.permutation(5000)]]
-    (channel,) = channels.from_batch(batch_of(documents))
-    assert len(channel.stream.vocabulary) == 5000
-    (later,) = channels.from_batch(batch_of([[("w1", None), ("new", None)]]))
-    assert values_of(later.stream) == [
+    ((_, stream),) = channels.from_batch(batch_of(documents))
+    assert len(stream.vocabulary) == 5000
+    ((_, later),) = channels.from_batch(batch_of([[("w1", None), ("new", None)]]))
+    assert values_of(later) == [
         "BOS|BOS|BOS|BOS|w1|new|EOS|EOS|EOS",
         "BOS|BOS|BOS|w1|new|EOS|EOS|EOS|EOS",
     ]
@@ -154,8 +155,8 @@ def test_of_many_words_any_number_can_be_joined() -> None:
 def test_streams_come_as_they_are_and_where_they_are_looked_at() -> None:
     batch = batch_of(BORDERS)
     channels = Channels(Templates.parse(["form"], 1, ["said[-1..2]"], ["said[0] form[0]"]))
-    stream, conjunction = channels.from_batch(batch)
-    assert stream.stream is batch.streams["said"]
-    assert (stream.name, stream.offsets) == ("said", (-1, 0, 1, 2))
-    assert (conjunction.name, conjunction.offsets) == ("said[0] form[0]", (0,))
+    (template, stream), (conjunction, _) = channels.from_batch(batch)
+    assert stream is batch.streams["said"]
+    assert template == Template("said", (-1, 0, 1, 2))
+    assert conjunction == Template("said[0] form[0]", (0,))
     assert Channels(Templates.parse(["form"], 1)).from_batch(batch) == []
