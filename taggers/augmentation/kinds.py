@@ -270,7 +270,7 @@ def kinds_of(mentions: Sequence[Mention], lists: TermLists, grammar: Grammar) ->
     names = [
         ComposedNames(name, known, lists, shares, grammar.particles)
         for name, classes in grammar.names.items()
-        if (known := lists.known(classes))
+        if (known := [own for own in classes if own in lists.classes])
     ]
     places = [
         Places(name, lists, shares, grammar)

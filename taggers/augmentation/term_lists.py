@@ -40,10 +40,6 @@ class TermLists:
         """The classes, in the order in which they first appear."""
         return list(self._rows)
 
-    def known(self, classes: Iterable[str]) -> list[str]:
-        """Return the classes that have terms, among some classes."""
-        return [name for name in classes if name in self._rows]
-
     def shares(self, terms: Sequence[str]) -> dict[str, dict[str, float]]:
         """Return the probability of terms in each of their classes.
 

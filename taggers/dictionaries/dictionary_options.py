@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from corpus.batch import Batch
 from corpus.counts import WordCounts
 from corpus.errors import InputError, quoted
@@ -79,8 +77,7 @@ class NameOptions(TaggerOptions):
         names = read_names(self.names, self.classes)
 
         def count(batch: Batch) -> int:
-            counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary))
-            return int(counts[names.rows(batch.vocabulary) >= 0].sum())
+            return int((names.rows(batch.vocabulary) >= 0)[batch.word_ids].sum())
 
         return [Coverage("an entry in the name lists", count)]
 

@@ -188,8 +188,7 @@ def _coverage(clusters: WordClusters) -> Coverage:
     embedding = clusters.names[0].rpartition("-k")[0]
 
     def count(batch: Batch) -> int:
-        counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary)).astype(np.int64)
-        return int(counts[clusters.having(batch.vocabulary)].sum())
+        return int(clusters.having(batch.vocabulary)[batch.word_ids].sum())
 
     return vector_coverage(f"a cluster in {embedding}", count)
 

@@ -139,8 +139,7 @@ def clusters_for(train: Batch, folder: str, names: Sequence[str] = ()) -> WordCl
     )
 
     clusters = WordClusters.read(Path(folder), names)
-    counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
-    if not counts[clusters.having(train.vocabulary)].any():
+    if not clusters.having(train.vocabulary)[train.word_ids].any():
         raise InputError(
             f"{folder}: none of the {train.n_tokens:,} tokens of the training documents has "
             "a cluster; were the embeddings trained on other notes, or on words normalised "
