@@ -60,14 +60,6 @@ class ClusterTable(WordTable):
     def description(self) -> dict[str, Any]:
         return {"names": self.names, **WordTable.description(self)}
 
-    def with_nonzero_weights(self, weighted: HashIndex) -> ClusterTable:
-        """Return the clusterings of the words with at least one cluster that has a weight."""
-        matters = np.zeros(len(self.table), bool)
-        for name, clusters in zip(self.names, self.table[CLUSTERS].T, strict=True):
-            values = [str(number) for number in range(int(clusters.max(initial=0)) + 1)]
-            matters |= (weighted.positions(hash_values(name, values)) != ABSENT)[clusters]
-        return replace(self, table=self.table.take(matters))
-
 
 class WordClusters(WordTables[ClusterTable]):
     """A collection of clusterings with distinct names."""
@@ -137,7 +129,15 @@ class WordClusters(WordTables[ClusterTable]):
         weights, predictions stay the same.
         """
         weighted = HashIndex(hashes, key)
-        return WordClusters(table.with_nonzero_weights(weighted) for table in self.tables)
+
+        def with_weight(table: ClusterTable) -> KeyedTable:
+            matters = np.zeros(len(table.table), bool)
+            for name, clusters in zip(table.names, table.table[CLUSTERS].T, strict=True):
+                values = [str(number) for number in range(int(clusters.max(initial=0)) + 1)]
+                matters |= (weighted.positions(hash_values(name, values)) != ABSENT)[clusters]
+            return table.table.take(matters)
+
+        return self._with(with_weight)
 
     @classmethod
     def from_model(cls, model: ModelFiles) -> Self:

@@ -137,17 +137,19 @@ class Minibatches:
         places = np.arange(lengths.max())
         there = places < lengths[:, None]
         tokens = np.where(there, self.offsets[documents][:, None] + places, 0)
-        used, rows = np.unique(self.word_ids[tokens[there]], return_inverse=True)
-        border = len(used) > 0 and used[0] < 0
-        used, rows = (used[1:], rows - 1) if border else (used, rows)
+        # The first row is that of borders, whether there are any or not.
+        ids = np.append(np.int32(-1), self.word_ids[tokens[there]])
+        used, rows = np.unique(ids, return_inverse=True)
+        used = used[1:]
         index = np.full(there.shape, _AFTER, np.int32)
-        index[there] = np.where(rows < 0, _BORDER, rows + _FIRST)
+        index[there] = rows[1:] + _BORDER
         words = {name: _with_borders(array[used]) for name, array in self.words.items()}
         if rng is not None and word_dropout:
             dropped = _FIRST + np.flatnonzero(rng.random(len(used)) < word_dropout)
             words["vectors"][dropped] = self.unknown
             words["numbers"][dropped] = 0
-        words["characters"] = _trimmed(words["characters"])
+        longest = int((words["characters"] > 0).sum(axis=1).max(initial=1))
+        words["characters"] = np.ascontiguousarray(words["characters"][:, :longest])
         streams = np.where(there[..., None], self.streams[tokens], 0)
         tags = np.where(there, self.tags[tokens], PADDING).astype(np.int32)
         return {"index": index, "streams": streams, **words}, tags
@@ -156,9 +158,3 @@ class Minibatches:
 def _with_borders(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Prepend the rows that do not belong to words: all zeros."""
     return np.concatenate([np.zeros((_FIRST, *array.shape[1:]), array.dtype), array])
-
-
-def _trimmed(characters: Codes) -> Codes:
-    """Remove the columns after the longest word."""
-    longest = int((characters > 0).sum(axis=1).max(initial=1))
-    return np.ascontiguousarray(characters[:, :longest])
