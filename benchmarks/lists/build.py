@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from addresses import street
 from facilities import health_centres, hospitals
 
+from corpus.storage.tables import write_table
 from gazetteers.builtin import CENSUS, PLACES, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import COLUMNS, Gazetteer, merge
@@ -126,14 +126,14 @@ def _territories() -> Iterator[Row]:
 
 def write(gazetteer: Gazetteer, path: Path) -> None:
     """Write a gazetteer in less space than `Gazetteer.save`, which writes faster."""
-    pq.write_table(
-        gazetteer.table(),
-        path,
-        compression="zstd",
-        compression_level=19,
-        use_dictionary=["class"],
-        column_encoding={"term": "DELTA_LENGTH_BYTE_ARRAY", "count": "DELTA_BINARY_PACKED"},
-    )
+    with path.open("wb") as file:
+        write_table(
+            gazetteer.table(),
+            file,
+            compression_level=19,
+            use_dictionary=["class"],
+            column_encoding={"term": "DELTA_LENGTH_BYTE_ARRAY", "count": "DELTA_BINARY_PACKED"},
+        )
 
 
 def main() -> None:

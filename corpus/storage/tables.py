@@ -33,12 +33,11 @@ _NONE = pa.schema([])
 #: What Arrow raises for damaged files in addition to `OSError` and `ValueError`.
 _DAMAGED = (MemoryError, RuntimeError, LookupError, TypeError)
 
-
 _CHANGED = "its content is not what was written"
 
 
 class ChangedTableError(ValueError):
-    """The content of a table is not what was written."""
+    """The content of a table is not what was written, or has no digest."""
 
 
 def write_table(table: pa.Table, file: BinaryIO | pa.NativeFile, **options: Any) -> None:
@@ -67,7 +66,7 @@ def table_bytes(table: pa.Table) -> bytes:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file within a budget, and verify its checksums and its digest, if it has any.
+    """Read a Parquet file within a budget, and verify its checksums and its digest.
 
     Returns
     -------
@@ -79,7 +78,7 @@ def read_table(path: Path) -> pa.Table:
     InputError
         If it contains more than a file of this size may; see `corpus.storage.unpacking`.
     ChangedTableError
-        If the content has changed since it was written.
+        If the content has changed since it was written, or another program wrote it.
     OSError, ValueError
         If it is not a Parquet file, or is damaged.
     """
@@ -107,7 +106,7 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
     InputError
         If the columns contain more than a file of this size may; see `corpus.storage.unpacking`.
     ChangedTableError
-        If the content has changed since it was written.
+        If the content has changed since it was written, or another program wrote it.
     KeyError
         If there is no such column, or several of the name.
     OSError, ValueError, pyarrow.ArrowException
@@ -201,18 +200,15 @@ def _decoded_size(column: pa.Array[Any]) -> int:
 
 
 def _verified(table: pa.Table) -> pa.Table:
-    """Return a table without its digest, or raise a `ChangedTableError` if it has another one."""
+    """Return a table without its digest, or raise a `ChangedTableError` if that is not its own."""
     metadata = dict(table.schema.metadata or {})
     digest = metadata.pop(DIGEST, None)
     table = table.replace_schema_metadata(metadata or None)
-    if digest is not None and digest != digest_of_table(table).encode():
+    if digest is None:
+        raise ChangedTableError("it has no digest of its content: another program wrote it")
+    if digest != digest_of_table(table).encode():
         raise ChangedTableError(_CHANGED)
     return table
-
-
-def has_digest(path: Path) -> bool:
-    """Return whether a Parquet file has a digest, as all that `write_table` wrote have."""
-    return DIGEST in (pq.read_schema(path).metadata or {})
 
 
 def digest_of_table(table: pa.Table) -> str:
