@@ -347,7 +347,7 @@ def experiment(
         schedule = prepare_runs(plan, folder)
         for event in carry_out_all(schedule, jobs=_number_of(jobs)):
             if event.message.kind == "failed":
-                failures.append(f"{event.name} failed: {event.message.text}")
+                failures.append(f"{event.what.name} failed: {event.message.text}")
             if on_event:
                 on_event(event)
         write_results(folder)

@@ -252,7 +252,7 @@ def _compare(
     lines: npt.NDArray[np.int64],
 ) -> Scores:
     """Compare predicted with gold entities, except by merged spans."""
-    same_offsets, same_class = _matches(gold, predicted)
+    same_offsets, same_class = matches(gold, predicted)
     strict = same_offsets & same_class
     labels = [np.array(side.names, object)[side.classes] for side in (gold, predicted)]
     number = len(names)
@@ -276,7 +276,7 @@ def _compare(
     )
 
 
-def _matches(
+def matches(
     gold: Entities, predicted: Entities
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Compute which predicted entities have the offsets, and which the class, of a gold entity."""

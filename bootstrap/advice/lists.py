@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.evaluation import Entities, matches
 from corpus.ragged import offsets_of
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
@@ -92,14 +93,9 @@ class EntityRecall:
     def from_tagging(cls, batch: Batch, tagging: Tagging) -> EntityRecall:
         """Compare the gold tags of a batch with predicted ones."""
         gold = find_entities(batch.tags, batch.document_offsets, batch.labels)
-        predicted = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-        number = {name: place for place, name in enumerate(classes_of(batch.labels))}
-        classes = np.array([number.get(name, -1) for name in classes_of(tagging.labels)], np.int64)
-        # Entities do not overlap, so that at most one begins at a token.
-        last, kind = np.full(batch.n_tokens, -1), np.full(batch.n_tokens, -1)
-        last[predicted.first], kind[predicted.first] = predicted.last, classes[predicted.classes]
-        found = (last[gold.first] == gold.last) & (kind[gold.first] == gold.classes)
-        return cls(batch, gold, found)
+        predicted = Entities.from_tags(batch.with_tags(tagging.tags, tagging.labels))
+        same_offsets, same_class = matches(predicted, Entities.from_tags(batch))
+        return cls(batch, gold, same_offsets & same_class)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -92,12 +92,9 @@ def profile(batch: Batch) -> Profile:
 def _beginnings(batch: Batch) -> Iterator[str]:
     """Yield the shapes of the first two words of each document that has a word."""
     shapes = list(map(short_shape, batch.vocabulary))
-    for first, last in zip(
-        batch.document_offsets[:-1].tolist(), batch.document_offsets[1:].tolist(), strict=True
-    ):
-        if last > first:
-            words = batch.word_ids[first : min(first + 2, last)].tolist()
-            yield " ".join(shapes[word] for word in words)
+    for words in np.split(batch.word_ids, batch.document_offsets[1:-1]):
+        if len(words):
+            yield " ".join(shapes[word] for word in words[:2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +198,19 @@ def compare(samples: Mapping[str, Batch]) -> Representativeness:
         Tagged documents of ``"seed"`` and ``"validation"``, and documents of ``"unlabeled"``.
         Missing splits are not compared.
     """
-    seed, validation, pool = (samples.get(name) for name in ("seed", "validation", "unlabeled"))
 
-    def separated(
-        first: Batch | None, second: Batch | None, by_entities: bool = False
-    ) -> Separation | None:
-        if first is None or second is None:
+    def separated(first: str, second: str, *, by_entities: bool = False) -> Separation | None:
+        if first not in samples or second not in samples:
             return None
-        return separation(first, second, by_entities=by_entities)
+        return separation(samples[first], samples[second], by_entities=by_entities)
 
-    to_validation = separated(seed, validation, by_entities=True)
+    to_validation = separated("seed", "validation", by_entities=True)
     significant = to_validation is not None and to_validation.is_significant
     return Representativeness(
         profiles={name: profile(batch) for name, batch in samples.items()},
         seed=to_validation,
-        seed_to_pool=separated(seed, pool) if significant else None,
-        validation=separated(validation, pool),
+        seed_to_pool=separated("seed", "unlabeled") if significant else None,
+        validation=separated("validation", "unlabeled"),
     )
 
 
@@ -265,20 +259,17 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
     both = concatenate(samples)
     is_first = np.arange(len(both)) < len(samples[0])
     strata = has_entities(both) if by_entities else np.zeros(len(both), bool)
-    aucs, errors, weights, alike = [], [], [], 0.0
+    measured = []
     for stratum in (False, True):
         rows = np.flatnonzero(strata == stratum)
-        separated = _auc(both.take(rows), is_first[rows])
-        if separated:
-            aucs.append(separated.auc)
-            errors.append(separated.standard_error)
-            weights.append(is_first[rows].sum())
-            alike += separated.alike
-    if not weights:
+        if part := _auc(both.take(rows), is_first[rows]):
+            measured.append((part.auc, part.standard_error, part.alike, is_first[rows].sum()))
+    if not measured:
         return None
-    shares = np.array(weights) / np.sum(weights)
-    error = np.sqrt((shares**2) @ (np.array(errors) ** 2))
-    return Separation(float(shares @ np.array(aucs)), float(error), alike)
+    aucs, errors, alike, numbers = np.array(measured).T
+    shares = numbers / numbers.sum()
+    error = np.sqrt(shares**2 @ errors**2)
+    return Separation(float(shares @ aucs), float(error), float(alike.sum()))
 
 
 def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -67,12 +66,14 @@ def check_variants(plan: Plan, *, resources: bool = False) -> None:
     """
     checked = set()
     for variant in plan.variants:
-        with _errors_of(variant):
+        try:
             configuration = _example_of(plan, variant)
             named = repr((configuration.taggers(), configuration.augment))
             if resources and named not in checked:
                 configuration.check()
                 checked.add(named)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{error} (variant {variant.name})") from None
 
 
 def _example_of(plan: Plan, variant: Variant) -> Configuration:
@@ -80,15 +81,6 @@ def _example_of(plan: Plan, variant: Variant) -> Configuration:
     drawn = "others" if variant.seed and variant.method != "full-supervision" else ""
     files = RunFiles("seed" if plan.data.seed else "", "validation", "test", "unlabeled", drawn)
     return configuration_of(plan, variant, files, plan.options.random_states[0])
-
-
-@contextlib.contextmanager
-def _errors_of(variant: Variant) -> Iterator[None]:
-    """Add the name of a variant to errors of its configuration."""
-    try:
-        yield
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{error} (variant {variant.name})") from None
 
 
 def needs_embeddings(configurations: Iterable[Configuration]) -> bool:

@@ -276,11 +276,6 @@ class Event:
     what: PlannedRun | PlannedEmbeddings
     message: Message
 
-    @property
-    def name(self) -> str:
-        """The name of the run, or of the embeddings."""
-        return self.what.name
-
 
 def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
     """Carry out the runs of an experiment that are not finished.

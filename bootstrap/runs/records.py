@@ -144,17 +144,11 @@ def _with_unknown(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) ->
 
 def _unknown_parts(batch: Batch) -> list[list[dict[str, int]]]:
     """Return the parts of each document with unknown tags."""
-    parts: list[list[dict[str, int]]] = [[] for _ in range(len(batch))]
-    unknown = batch.tags == UNKNOWN
-    before = np.concatenate([[False], unknown[:-1]])
-    before[batch.document_offsets[:-1][batch.lengths > 0]] = False
-    after = np.concatenate([unknown[1:], [False]])
-    after[batch.document_offsets[1:][batch.lengths > 0] - 1] = False
-    first, last = np.flatnonzero(unknown & ~before), np.flatnonzero(unknown & ~after)
-    owners = np.searchsorted(batch.document_offsets, first, side="right") - 1
-    for owner, start, end in zip(owners, batch.starts[first], batch.ends[last], strict=True):
-        parts[owner].append({"start": int(start), "end": int(end)})
-    return parts
+    unknown = batch.with_tags((batch.tags == UNKNOWN).astype(np.int16), ("O", "I-unknown"))
+    return [
+        [{"start": part.start, "end": part.end} for part in document]
+        for document in unknown.spans()
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

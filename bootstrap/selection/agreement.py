@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import Reference, content_of, proportions_of
 from corpus.batch import Batch
-from corpus.ragged import offsets_of
+from corpus.ragged import offsets_of, ranges_of
 from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities, tags_of_entities
 from taggers.base import Tagging
 
@@ -85,7 +85,7 @@ class Opinions:
             return np.zeros(0)
         lengths = spans.last - spans.first + 1
         begins = offsets_of(lengths)[:-1]
-        tokens = np.arange(lengths.sum()) + np.repeat(spans.first - begins, lengths)
+        tokens = ranges_of(spans.first, lengths)
         classes, confidence = self.classes[tokens], self.confidence[tokens]
         same = classes == np.repeat(spans.classes, lengths)
         left = np.where(classes == _OUTSIDE, 1 - confidence, 0.0)
@@ -141,7 +141,7 @@ def agreed_spans(
     labels = taggings[0].labels
     names = classes_of(labels)
     opinions = [Opinions.from_tagging(tagging, names) for tagging in taggings]
-    candidates = _union([_entities(tagging, batch, names) for tagging in taggings], batch.n_tokens)
+    candidates = _union([_entities(tagging, batch, names) for tagging in taggings])
     support = _support(opinions, candidates)
     tagged = _covered(candidates, batch.n_tokens)
     if recurring:
@@ -165,13 +165,10 @@ def _entities(tagging: Tagging, batch: Batch, names: Sequence[str]) -> TokenSpan
     return TokenSpans(entities.first[known], entities.last[known], number[entities.classes[known]])
 
 
-def _union(spans: Sequence[TokenSpans], tokens: int) -> TokenSpans:
+def _union(spans: Sequence[TokenSpans]) -> TokenSpans:
     """Return distinct spans, in the order of their tokens."""
-    rows = np.concatenate(
-        [np.stack([part.first, part.last, part.classes], axis=1) for part in spans]
-    )
-    rows = np.unique(rows, axis=0).reshape(-1, 3)
-    return TokenSpans(rows[:, 0], rows[:, 1], rows[:, 2])
+    rows = [np.stack([part.first, part.last, part.classes], axis=1) for part in spans]
+    return TokenSpans(*np.unique(np.concatenate(rows), axis=0).T)
 
 
 def _support(opinions: Sequence[Opinions], spans: TokenSpans) -> Floats:
@@ -341,8 +338,7 @@ def _occurrences(
     # An occurrence is repeated for each class of its words; these are neighbours among the pairs.
     begin = np.searchsorted(pairs[:, 0], np.arange(len(known) + 1))
     repeats = np.diff(begin)[place[tokens]]
-    starts = offsets_of(repeats)[:-1]
-    groups = np.arange(repeats.sum()) + np.repeat(begin[place[tokens]] - starts, repeats)
+    groups = ranges_of(begin[place[tokens]], repeats)
     return np.repeat(tokens, repeats), pairs[groups, 1], groups
 
 

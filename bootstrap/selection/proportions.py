@@ -153,12 +153,9 @@ class Reference:
         The deviation of the mean length of absent entities is 0.
         """
         difference = np.abs(proportions.values - self.proportions.values)
-        tolerance = self.tolerance(number)
-        difference[np.isnan(difference) | ~np.isfinite(tolerance)] = 0.0
-        without_tolerance = np.where(difference > 0, np.inf, 0.0)
-        ratio: Floats = np.divide(difference, tolerance, out=without_tolerance, where=tolerance > 0)
-        ratio[difference == 0] = 0.0  # also for an infinite tolerance
-        return ratio
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = difference / self.tolerance(number)
+        return np.nan_to_num(ratio, nan=0.0, posinf=np.inf)
 
 
 def measured_reference(content: Content, classes: Sequence[str]) -> Reference:

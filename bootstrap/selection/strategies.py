@@ -7,7 +7,7 @@ Callers of `bootstrap.self_training.self_train` may pass any function of that si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -32,10 +32,10 @@ SelectionFunction = Callable[[Tagging, Batch, np.random.Generator], Selection]
 #: The number of further views of strategies with a second view, and with a tagger of lists too.
 SECOND_VIEW, LIST_VIEW = 1, 2
 
-# A variant that selects fewer entities, with higher precision. The chosen strategy is compared with
-# its variants in the next iteration. In the first one, with only the errors of the seed, validation
-# cannot tell which is better later.
-_FEWER: Sequence[Mapping[str, Any]] = ({"share": 0.6},)
+# The share of a variant that selects fewer entities, with higher precision. The chosen strategy is
+# compared with its variant in the next iteration. In the first one, with only the errors of the
+# seed, validation cannot tell which is better later.
+_FEWER = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,6 @@ class StrategyKind:
     compared : mapping of str to Any or None
         The options that override the configuration where "auto" compares it; None if "auto" leaves
         it out. The first strategy compared is the paper's.
-    variants : sequence of mapping of str to Any
-        The options that differ in its variants, with which it is compared once it has been chosen.
     """
 
     build: Callable[[SelectOptions, Reference | None], SelectionFunction]
@@ -99,7 +97,6 @@ class StrategyKind:
     needs: frozenset[Capability] = frozenset()
     views: int = 0
     compared: Mapping[str, Any] | None = None
-    variants: Sequence[Mapping[str, Any]] = ()
 
 
 def confident_documents(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
@@ -232,7 +229,6 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         needs=_PARTIAL,
         views=SECOND_VIEW,
         compared={},
-        variants=_FEWER,
     ),
     "consensus": StrategyKind(
         partial(agreement, recurring=True),
@@ -241,7 +237,6 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         needs=_PARTIAL,
         views=SECOND_VIEW,
         compared={"min_outside": 0.9},
-        variants=_FEWER,
     ),
     "agreement_with_lists": StrategyKind(
         partial(agreement, views=LIST_VIEW),
@@ -250,7 +245,6 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         needs=_PARTIAL,
         views=LIST_VIEW,
         compared={},
-        variants=_FEWER,
     ),
 }
 
@@ -335,23 +329,19 @@ def portfolio(
     if options.strategy != AUTO:
         return [strategy_for(options, reference)]
     return [
-        _with_variants(replace(options, strategy=name, **(kind.compared or {})), reference)
+        _with_variant(replace(options, strategy=name, **(kind.compared or {})), reference)
         for name, kind in strategy_kinds(AUTO).items()
         if kind.needs <= set(capabilities) and (lists or kind.views < LIST_VIEW)
     ]
 
 
-def _with_variants(options: SelectOptions, reference: Reference | None) -> Strategy:
-    """Build a strategy with its variants, which are named after their options."""
-    variants = []
-    for others in STRATEGIES[options.strategy].variants:
-        differing = replace(options, **others)
-        if differing == options or not options.proportions:  # without them, shares have no effect
-            continue
-        variant = strategy_for(differing, reference)
-        words = ", ".join(f"{name} {value}" for name, value in others.items())
-        variants.append(replace(variant, name=f"{variant.name} ({words})"))
-    return replace(strategy_for(options, reference), variants=tuple(variants))
+def _with_variant(options: SelectOptions, reference: Reference | None) -> Strategy:
+    """Build a strategy with its variant, if the share has an effect, as in agreement of views."""
+    strategy = strategy_for(options, reference)
+    if not strategy.views or not options.proportions or options.share == _FEWER:
+        return strategy
+    variant = strategy_for(replace(options, share=_FEWER), reference)
+    return replace(strategy, variants=(replace(variant, name=f"{variant.name} (share {_FEWER})"),))
 
 
 def strategy_for(options: SelectOptions, reference: Reference | None) -> Strategy:

@@ -89,40 +89,36 @@ def read_table(path: Path) -> pa.Table:
 
 
 def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE) -> pa.Table:
-    """Read columns of a Parquet file within a budget, and verify its checksums and its digest.
+    """Read a Parquet file of known columns like `read_table`.
 
     Parameters
     ----------
     path : Path
         The file.
     columns : pyarrow.Schema
-        The columns to read: strings, or values of a fixed size. If one has another type in the
-        file, no row is read.
+        Its columns: strings, or values of a fixed size. If the file has others, no row is read.
     optional : pyarrow.Schema
         Columns that the file may lack.
 
     Raises
     ------
     InputError
-        If the columns contain more than a file of this size may; see `corpus.storage.unpacking`.
+        If it contains more than a file of this size may; see `corpus.storage.unpacking`.
     ChangedTableError
         If the content has changed since it was written, or another program wrote it.
-    KeyError
-        If there is no such column, or several of the name.
-    OSError, ValueError, pyarrow.ArrowException
-        If the file cannot be read or is damaged, or a column has another type or missing values.
+    OSError, ValueError
+        If the file cannot be read or is damaged, or has other columns or missing values.
     """
     if path.exists() and not path.is_file():  # of devices and pipes, some have no end
         raise OSError("not a regular file")
     schema = pq.read_schema(path)
     columns = pa.schema([*columns, *(field for field in optional if field.name in schema.names)])
-    schema = pa.schema([schema.field(name) for name in columns.names], schema.metadata)
-    if schema.types != columns.types:
-        raise ValueError("columns of other types")
-    table = _read(path, schema)
+    if schema != columns:
+        raise ValueError("other columns")
+    table = read_table(path)
     if any(column.null_count for column in table.columns):
         raise ValueError("missing values")
-    return table.combine_chunks()
+    return table
 
 
 @contextmanager

@@ -159,7 +159,7 @@ def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> in
 
 def _report(event: Event, progress: ExperimentProgress) -> bool:
     """Show what a run reports, and return whether it has failed."""
-    name, message = event.name, event.message
+    name, message = event.what.name, event.message
     is_run = isinstance(event.what, PlannedRun)
     if message.kind == "stage":
         progress.report(name, message.text, message.done, message.total)
