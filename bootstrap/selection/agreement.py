@@ -153,7 +153,23 @@ def agreed_spans(
     tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
     selected = _covered(chosen, batch.n_tokens)
     tags[selected] = tags_of_entities(chosen, batch.n_tokens, labels)[selected]
-    return _selection(taggings[0], batch, tags, reference=reference, most=most, rng=rng)
+    number = np.diff(offsets_of(tags != UNKNOWN)[batch.document_offsets])
+    usable = np.flatnonzero(number)
+    indices, proportions = usable, None
+    if len(usable) > most:
+        indices = np.sort(rng.choice(usable, most, replace=False)).astype(np.int64)
+    if reference is not None:
+        classes = reference.proportions.classes
+        content = content_of(batch, tags, labels, classes).take(indices)
+        proportions = proportions_of(content, classes)
+    confidence = number / np.maximum(batch.lengths, 1)
+    return Selection(
+        indices,
+        confident=len(usable),
+        bound=len(indices),
+        proportions=proportions,
+        tagging=replace(taggings[0], tags=tags, confidence=confidence),
+    )
 
 
 def _entities(tagging: Tagging, batch: Batch, names: Sequence[str]) -> TokenSpans:
@@ -250,37 +266,6 @@ def _covered(spans: TokenSpans, tokens: int) -> Flags:
     np.add.at(change, spans.last + 1, -1)
     covered: Flags = np.cumsum(change)[:-1] > 0
     return covered
-
-
-def _selection(
-    tagging: Tagging,
-    batch: Batch,
-    tags: npt.NDArray[np.int16],
-    *,
-    reference: Reference | None,
-    most: int,
-    rng: np.random.Generator,
-) -> Selection:
-    """Return the documents with a known tag; a random sample if there are too many."""
-    known = offsets_of(tags != UNKNOWN)
-    number = np.diff(known[batch.document_offsets])
-    usable = np.flatnonzero(number)
-    indices = usable
-    if len(usable) > most:
-        indices = np.sort(rng.choice(usable, most, replace=False)).astype(np.int64)
-    confidence = number / np.maximum(batch.lengths, 1)
-    proportions = None
-    if reference is not None:
-        classes = reference.proportions.classes
-        content = content_of(batch, tags, tagging.labels, classes).take(indices)
-        proportions = proportions_of(content, classes)
-    return Selection(
-        indices,
-        confident=len(usable),
-        bound=min(most, len(usable)),
-        proportions=proportions,
-        tagging=replace(tagging, tags=tags, confidence=confidence),
-    )
 
 
 def recurrences(batch: Batch, spans: TokenSpans) -> tuple[TokenSpans, Indices]:

@@ -181,12 +181,8 @@ def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
     length_residuals = content.lengths - np.nan_to_num(mean) * content.entities
     tokens = max(float(content.tokens.sum()) / number, 1e-9)
     entities = content.entities.sum(axis=0) / number
-    spread_length = np.divide(
-        _deviation(length_residuals, number),
-        entities,
-        out=np.full(len(classes), np.inf),
-        where=entities > 0,
-    )
+    with np.errstate(divide="ignore"):  # the spread of the length of absent entities is infinite
+        spread_length = _deviation(length_residuals, number) / entities
     spread = [
         _deviation(rate_residuals, number) / tokens,
         spread_length,

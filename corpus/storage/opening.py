@@ -16,6 +16,7 @@ from pathlib import Path
 
 from corpus.errors import InputError
 from corpus.storage.atomic import is_partial
+from corpus.storage.fields import check_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,8 @@ def check_folder(folder: Path, budget: Budget) -> int:
             raise InputError(f"{entry.path} is not a regular file")
         if stat.S_ISREG(kind):
             size += status.st_size
-            if status.st_size > _LARGEST:
-                raise _too_large(entry.path, status.st_size, _LARGEST)
-        if size > budget.size:
-            raise _too_large(str(folder), size, budget.size)
+            check_size(status.st_size, _LARGEST, entry.path)
+        check_size(size, budget.size, str(folder))
         if number > budget.entries:
             raise InputError(
                 f"{folder} has more than {budget.entries:,} files and folders, the limit"
@@ -94,10 +93,6 @@ def _is_best(entry: os.DirEntry[str], folder: Path) -> bool:
         and Path(entry.path).parent == folder
         and _ITERATION.fullmatch(str(Path(entry.path).readlink())) is not None
     )
-
-
-def _too_large(path: str, size: int, limit: int) -> InputError:
-    return InputError(f"{path} has {size:,} bytes; expected at most {limit:,}")
 
 
 def refuse_links(path: Path, folder: Path) -> None:
