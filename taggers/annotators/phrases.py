@@ -84,13 +84,22 @@ class Phrases:
 
     def settings(self) -> dict[str, Any]:
         """Return the phrases, joined to one string for each class."""
-        return {"phrases": {name: _SEPARATOR.join(terms) for name, terms in self._phrases.items()}}
+        return {"phrases": joined_terms(self._phrases)}
 
     @classmethod
     def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
-        phrases = settings.text_by_key("phrases")
-        return cls({name: text.split(_SEPARATOR) if text else () for name, text in phrases.items()})
+        return cls(split_terms(settings.text_by_key("phrases")))
+
+
+def joined_terms(terms: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the terms of each class as one string, as models have them."""
+    return {name: _SEPARATOR.join(of_class) for name, of_class in terms.items()}
+
+
+def split_terms(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the terms that `joined_terms` has joined."""
+    return {name: text.split(_SEPARATOR) if text else [] for name, text in texts.items()}
 
 
 @functools.lru_cache(maxsize=8)  # the models of a run have the same phrases, and advice tries lists

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import merge, terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, surface_hashes
+from taggers.annotators.phrases import joined_terms, split_terms
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
 from taggers.dictionaries.divergence import WordDivergence
 from taggers.dictionaries.greedy_decoding import Certainties
@@ -46,8 +47,6 @@ from taggers.privacy.pruning import PHRASES, Pruning
 from taggers.privacy.public_lists import PublicLists
 from taggers.trained_tagger import Traces
 
-#: Separates terms in a model.
-_SEPARATOR = "\n"
 #: Shorter words are never rare: they are abbreviations.
 _MIN_RARE = 3
 _PLACE_PHRASES = "phrases of places"
@@ -136,8 +135,8 @@ class ListModel:
         return {
             "persons": self.persons.description(),
             "places": self.towns.description(),
-            "phrases": _joined(self.matcher.phrases),
-            "cue_words": _joined(self.words.terms),
+            "phrases": joined_terms(self.matcher.phrases),
+            "cue_words": joined_terms(self.words.terms),
             "key": self.common.key,
             "classes": self.classes,
         }
@@ -157,8 +156,8 @@ class ListModel:
         """
         fields = model.fields.fields("words")
         classes = fields.distinct_texts("classes")
-        words = CueWords(_split(fields.text_by_key("cue_words")))
-        matcher = PhraseMatcher(_split(fields.text_by_key("phrases")))
+        words = CueWords(split_terms(fields.text_by_key("cue_words")))
+        matcher = PhraseMatcher(split_terms(fields.text_by_key("phrases")))
         # Phrases and words refer to classes by their indices.
         if matcher.classes != classes[: len(matcher.classes)]:
             raise fields.error("classes", "the classes of phrases, in their order")
@@ -208,7 +207,7 @@ class ListTagger(NameTagger[ListOptions, ListModel]):
             persons,
             TownOdds.from_counts(frequencies, names, persons, notes, options.smoothing),
             common_words(notes, options.smoothing * np.expm1(options.threshold_after)),
-            CueWords.from_gazetteers(cue_words),
+            CueWords(terms_by_class(cue_words)),
             PhraseMatcher(phrases),
             place_classes(places, cue_words),
         )
@@ -247,11 +246,3 @@ class ListTagger(NameTagger[ListOptions, ListModel]):
 
 
 _NO_PLACES = Frequencies((), (), np.zeros((0, 1), np.int64), np.zeros((0, 1), np.int64))
-
-
-def _joined(terms: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    return {name: _SEPARATOR.join(phrases) for name, phrases in terms.items()}
-
-
-def _split(terms: Mapping[str, str]) -> dict[str, list[str]]:
-    return {name: text.split(_SEPARATOR) if text else [] for name, text in terms.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -168,11 +168,6 @@ class CueWords:
             return _BEFORE_MODIFIER
         return _KIND_OR_MODIFIER if role == ROLES["modifier"] else _KIND
 
-    @classmethod
-    def from_gazetteers(cls, gazetteers: Iterable[Gazetteer]) -> Self:
-        """Read the words of gazetteers."""
-        return cls(terms_by_class(gazetteers))
-
     def symbols_and_kinds(self, types: Sequence[str], hashes: Hashes) -> tuple[Symbols, Int32Array]:
         """Return the symbol of each word type, and the number of the kind of place it begins.
 
@@ -190,7 +185,7 @@ class CueWords:
 
 def place_classes(places: Iterable[Gazetteer], cue_words: Iterable[Gazetteer]) -> tuple[str, ...]:
     """Return the classes of places of lists, and those that occur in no list."""
-    words = CueWords.from_gazetteers(cue_words)
+    words = CueWords(terms_by_class(cue_words))
     known = [*terms_by_class(places), *words.kinds, STREET, POSTAL_CODE, PLACE]
     return tuple(dict.fromkeys(name for name in known if name != BLOCKED))
 
