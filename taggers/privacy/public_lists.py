@@ -7,7 +7,7 @@ that a model contains only in part are therefore not public.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -84,18 +84,13 @@ class PublicLists:
         public: npt.NDArray[np.bool_] = positions != ABSENT
         return public
 
-    def terms_within(self, terms: Collection[str]) -> frozenset[str]:
-        """Return the terms of the lists, by class, that some terms contain completely."""
-        wanted, within = set(terms), set[str]()
-        for part in self._parts:
-            own = set(part.terms.to_pylist())
-            if own <= wanted:
-                within |= own
-        return frozenset(within)
-
     def public_phrases(self, phrases: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
         """Return the phrases of each class that are public; classes stay without phrases."""
-        public = self.terms_within([term for terms in phrases.values() for term in terms])
+        known, public = {term for terms in phrases.values() for term in terms}, set[str]()
+        for part in self._parts:
+            own = set(part.terms.to_pylist())
+            if own <= known:
+                public |= own
         return {
             name: tuple(term for term in terms if term in public) for name, terms in phrases.items()
         }
