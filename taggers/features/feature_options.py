@@ -101,7 +101,9 @@ class FeatureOptions(TaggerOptions, ABC):
     def files(self) -> Mapping[str, Sequence[Path]]:
         paths = dict(TaggerOptions.files(self))
         if "clusters" in paths:
-            paths["clusters"] = _cluster_paths(paths["clusters"])
+            clusters = [path for folder in paths["clusters"] for _, path in cluster_files(folder)]
+            hashes = sorted({path.with_name("hashes.npy") for path in clusters})
+            paths["clusters"] = [*(path.with_suffix(".npy") for path in clusters), *hashes]
         return paths
 
     def check(self) -> Sequence[Coverage]:
@@ -176,12 +178,6 @@ def without_layout(templates: Iterable[str]) -> tuple[str, ...]:
         for template in templates
         if not any(name_of(term) in LAYOUT for term in template.split())
     )
-
-
-def _cluster_paths(folders: Sequence[Path]) -> list[Path]:
-    clusters = [path for folder in folders for _, path in cluster_files(folder)]
-    hashes = sorted({path.with_name("hashes.npy") for path in clusters})
-    return [*(path.with_suffix(".npy") for path in clusters), *hashes]
 
 
 def _coverage(clusters: WordClusters) -> Coverage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -36,30 +36,18 @@ def traces_of_values(
     """
     whole, some = np.zeros(len(words), bool), np.zeros(len(words), bool)
     parts = np.ones(len(words), bool)
-    for name, values, is_whole in _identities(words, templates):
-        present = known(name, values)
-        whole |= present & is_whole
-        parts &= present | is_whole
-        some |= ~is_whole
-    return {"features": whole, AFFIXES: parts & some}
-
-
-def _identities(
-    words: Sequence[str], templates: Templates
-) -> Iterator[tuple[str, list[str], npt.NDArray[np.bool_]]]:
-    """Yield each feature and stream that can tell words, its values, and which are whole words."""
-    # The padded affix of a shorter word is the whole word: longer words have others.
     prepared = Words(words)
     lengths = np.fromiter(map(len, prepared.lowers), np.int64, len(words))
-    always = np.ones(len(words), bool)
-    for name in dict.fromkeys(template.name for template in templates.features):
-        if name in templates.resource_features:
-            continue
+    features = {template.name for template in templates.features}
+    for name in features.difference(templates.resource_features):
         affix = _AFFIX.fullmatch(name)
-        if name in _WORDS:
-            yield name, templates.feature(name)(prepared), always
-        elif affix:
-            yield name, templates.feature(name)(prepared), lengths < int(affix[1])
-    for name in templates.needed:
-        if name in LAYOUT:
-            yield name, prepared.lowers, always
+        if affix or name in _WORDS:
+            present = known(name, templates.feature(name)(prepared))
+            # The padded affix of a shorter word is the whole word: longer words have others.
+            is_whole = lengths < int(affix[1]) if affix else np.ones(len(words), bool)
+            whole |= present & is_whole
+            parts &= present | is_whole
+            some |= ~is_whole
+    for name in set(LAYOUT).intersection(templates.needed):
+        whole |= known(name, prepared.lowers)
+    return {"features": whole, AFFIXES: parts & some}
