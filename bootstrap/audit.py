@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 
 import numpy as np
@@ -215,7 +215,7 @@ def audit(
 def _whole_names(names: Frequencies) -> Frequencies:
     """Return the words that are a name by themselves, unlike ``de``."""
     kept = names.alone.sum(axis=1) > 0
-    words = tuple(word for word, some in zip(names.words, kept.tolist(), strict=True) if some)
+    words = tuple(compress(names.words, kept))
     return Frequencies(words, names.classes, names.counts[kept], names.alone[kept])
 
 

@@ -64,23 +64,18 @@ def check_variants(plan: Plan, *, resources: bool = False) -> None:
     ConfigurationError
         If the configuration of a variant is invalid, or a file is missing or of another kind.
     """
-    checked = set()
+    checked, seed = set(), "seed" if plan.data.seed else ""
     for variant in plan.variants:
         try:
-            configuration = _example_of(plan, variant)
+            drawn = "others" if variant.seed and variant.method != "full-supervision" else ""
+            files = RunFiles(seed, "validation", "test", "unlabeled", drawn)  # not written yet
+            configuration = configuration_of(plan, variant, files, plan.options.random_states[0])
             named = repr((configuration.taggers(), configuration.augment))
             if resources and named not in checked:
                 configuration.check()
                 checked.add(named)
         except ConfigurationError as error:
             raise ConfigurationError(f"{error} (variant {variant.name})") from None
-
-
-def _example_of(plan: Plan, variant: Variant) -> Configuration:
-    """Return the configuration of a run of a variant, whose documents have not been written."""
-    drawn = "others" if variant.seed and variant.method != "full-supervision" else ""
-    files = RunFiles("seed" if plan.data.seed else "", "validation", "test", "unlabeled", drawn)
-    return configuration_of(plan, variant, files, plan.options.random_states[0])
 
 
 def needs_embeddings(configurations: Iterable[Configuration]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -132,9 +133,9 @@ def _folds(plan: Plan, documents: Documents) -> Iterator[Split]:
         following = -1 if plan.data.validation else (fold + 1) % number
         yield Split(
             name,
-            _chosen(documents, (fold_of != fold) & (fold_of != following)),
-            None if plan.data.validation else _chosen(documents, fold_of == following),
-            _chosen(documents, fold_of == fold),
+            list(compress(documents, (fold_of != fold) & (fold_of != following))),
+            None if plan.data.validation else list(compress(documents, fold_of == following)),
+            list(compress(documents, fold_of == fold)),
         )
 
 
@@ -146,13 +147,9 @@ def _halves(plan: Plan, train: Documents, validation: Documents) -> Iterator[Spl
             f"{plan.source.file}: [data] validation has documents of one patient or one text only, "
             "so that it cannot be divided into halves; name [data] test"
         )
-    halves = [_chosen(validation, sides == side) for side in (0, 1)]
+    halves = [list(compress(validation, sides == side)) for side in (0, 1)]
     for side, name in enumerate(plan.splits):
         yield Split(name, train, halves[side], halves[1 - side])
-
-
-def _chosen(documents: Documents, chosen: npt.NDArray[np.bool_]) -> Documents:
-    return [document for document, kept in zip(documents, chosen, strict=True) if kept]
 
 
 def linked_units(documents: Documents) -> npt.NDArray[np.int64]:

@@ -144,8 +144,7 @@ def _check_header(
             f"{place} has the data type {dtype.name}; expected {' or '.join(map(str, known))}"
         )
     right = len(shape) == len(expected.shape) and all(
-        wanted is None or length == wanted
-        for length, wanted in zip(shape, expected.shape, strict=True)
+        wanted in (None, length) for length, wanted in zip(shape, expected.shape, strict=True)
     )
     if not right or min(shape, default=0) < 0:
         wanted = ", ".join("any" if length is None else f"{length:,}" for length in expected.shape)
