@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taggers.crf import lattice
-from taggers.networks.forward import _convolved, _positions
+from taggers.networks.forward import _convolved
 from taggers.networks.lstm import run_lstm, tanh_fraction
 from taggers.threads import one_thread
 
@@ -50,7 +50,7 @@ def test_packed_documents_have_the_outputs_of_each_alone(lengths, units, reverse
     recurrent = rng.normal(size=(units, 4 * units)).astype(np.float32)
     side = slice(4 * units, None) if reverse else slice(4 * units)
     for packing in lattice.pack(offsets, 1000):
-        tokens, steps = _positions(packing), packing.steps
+        tokens, steps = packing.positions, packing.steps
         outputs = np.full((packing.tokens, units), 7, np.float32)
         states = np.zeros((5, 0, units), np.float32)
         rows = words[tokens], contexts[tokens]
