@@ -300,6 +300,7 @@ def _check_fasttext(file: BinaryIO, name: str, encoding: str) -> tuple[int, int]
         _, version, dimension, *_, buckets, min_n, max_n, _, _ = _HEADER.unpack_from(data)
         entries, number, labels, _, pruned = _SIZES.unpack_from(data, _HEADER.size)
         known = version in (11, 12) and min(buckets, min_n, max_n) >= 0 and not labels
+        known &= not buckets or 0 < min_n <= max_n
         if not known or pruned > 0 or not 0 < number == entries or not 0 < dimension <= LARGEST:
             raise ValueError
         refuse_more_than_memory(

@@ -206,6 +206,7 @@ def test_a_model_that_ends_in_its_words_or_goes_on_is_an_error(model, tmp_path) 
 @example(place=8 + 3, value=0xFF)  # components
 @example(place=40 + 3, value=0x7F)  # places of parts
 @example(place=40 + 3, value=0xFF)
+@example(place=44, value=0)  # the characters of an n-gram
 @example(place=64 + 3, value=0x7F)  # words
 @example(place=64 + 8, value=1)  # labels
 @example(place=64 + 20, value=1)  # words that were pruned
