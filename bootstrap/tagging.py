@@ -57,7 +57,7 @@ class TagOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSpans:
+class NoteSpans:
     """The spans that a tagger found in notes, and what was counted on the way.
 
     Attributes
@@ -79,7 +79,7 @@ class FoundSpans:
     unusual: UnusualCharacters
 
 
-def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> FoundSpans:
+def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> NoteSpans:
     """Find the spans of notes without annotations, which may be done in another process."""
     units = split_batch(notes, options.unit, Problems())
     ids, texts, groups = units.batch.columns[:3]
@@ -102,7 +102,7 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> Fo
     rows = FlatTexts(notes.column("text")).unusual_rows()
     unusual = UnusualCharacters(len(notes) - len(rows))
     unusual.add(notes.column("text").take(pa.array(rows)))
-    return FoundSpans(lists, confidences, batch.n_tokens, unusual)
+    return NoteSpans(lists, confidences, batch.n_tokens, unusual)
 
 
 def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging:
@@ -151,9 +151,9 @@ def tagged_batches(
         results = tagger.apply(find, sent())
     else:
         results = map(partial(find, tagger), sent())
-    for found in results:
-        summary.add(found)
-        yield with_annotations(waiting.popleft(), found.lists, found.confidences)
+    for spans in results:
+        summary.add(spans)
+        yield with_annotations(waiting.popleft(), spans.lists, spans.confidences)
 
 
 @dataclass(slots=True)
@@ -167,13 +167,13 @@ class TagSummary:
     )
     unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
 
-    def add(self, found: FoundSpans) -> None:
+    def add(self, spans: NoteSpans) -> None:
         """Count the spans that were found in notes."""
-        confidences = found.confidences[CONFIDENCE].to_numpy()
+        confidences = spans.confidences[CONFIDENCE].to_numpy()
         self.notes += len(confidences)
-        self.tokens += found.tokens
+        self.tokens += spans.tokens
         self.confidences += np.histogram(confidences, _BORDERS)[0]
-        self.unusual.update(found.unusual)
+        self.unusual.update(spans.unusual)
 
     def lines(self) -> Iterator[str]:
         """Yield the number of tokens, and the distribution of the confidences."""

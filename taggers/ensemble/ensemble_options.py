@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ from corpus.errors import InputError
 from taggers.base import TrainingError
 from taggers.options import Capability, Coverage, TaggerOptions, option
 from taggers.registry import Kind, find_kind
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
