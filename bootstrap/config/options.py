@@ -50,8 +50,8 @@ def check_column_keys(split: str, names: Mapping[str, str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class DataOptions:
-    """The documents of a run; every field is a key of ``[data]``."""
+class SplitOptions:
+    """Where the documents of each split are, and the unit that they are divided into."""
 
     seed: str = option(
         "seed.jsonl",
@@ -79,6 +79,12 @@ class DataOptions:
     unit: Unit = option(
         "document", 'the unit that is tagged and selected: "document", "line" or "sentence"'
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions(SplitOptions):
+    """The documents of a run; every field is a key of ``[data]``."""
+
     id: str = option("id", "column or key of the id (Parquet, JSONL)")
     text: str = option("text", "column or key of the text")
     label: str = option("label", "column or key of the annotations")
