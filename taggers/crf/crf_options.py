@@ -25,17 +25,9 @@ _FEATURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class CRFOptions(FeatureOptions):
-    """Options of the CRF tagger; every field is a key of ``[tagger]``."""
+class TemplateOptions(FeatureOptions):
+    """Options of the feature templates of the CRF tagger."""
 
-    trainer: Literal["wordtype", "crfsuite"] = option(
-        "wordtype",
-        '"wordtype" is fast, and supports weights of documents, unknown tags and a warm start; '
-        '"crfsuite" is the reference implementation, python-crfsuite',
-    )
-    algorithm: Literal["", "lbfgs", "l2sgd", "ap", "pa", "arow"] = option(
-        "", 'algorithm of the trainer "crfsuite"; "lbfgs" if empty'
-    )
     features: tuple[str, ...] = option(
         _FEATURES, "features of a word, by name (bootstrap help features)"
     )
@@ -58,19 +50,6 @@ class CRFOptions(FeatureOptions):
         '"all" of the clusterings at once, or in each training the "best" one on held-out '
         "training documents",
     )
-    c1: float = option(0.0, "weight of the L1 regularization", least=0)
-    c2: float = option(0.1, "weight of the L2 regularization", least=0)
-    max_iterations: int = option(100, "maximum number of L-BFGS iterations", least=1)
-    tolerance: float = option(
-        3e-3,
-        "training stops when the objective has fallen by less than this share within ten "
-        "iterations",
-        least=0,
-    )
-    min_frequency: int = option(0, "attributes that occur less often are ignored", least=0)
-    precision: Literal["single", "double"] = option(
-        "single", 'precision of sums; "double" takes twice the time'
-    )
 
     def __post_init__(self) -> None:
         if not self.features:
@@ -92,20 +71,6 @@ class CRFOptions(FeatureOptions):
         for name, count in counts.items():
             if count > 1:
                 raise InputError(f'"{name}" is named {count} times; expected once')
-        if self.algorithm and self.trainer != "crfsuite":
-            raise InputError(
-                f'algorithm = "{self.algorithm}" has no effect with trainer = "{self.trainer}"; '
-                'set trainer = "crfsuite"'
-            )
-        if self.c1 and self.algorithm not in ("", "lbfgs"):
-            raise InputError(f'c1 has no effect with algorithm = "{self.algorithm}"')
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """All capabilities; python-crfsuite supports neither partial tags nor document weights."""
-        if self.trainer == "crfsuite":
-            return frozenset({"entity_probabilities"})
-        return ALL_CAPABILITIES
 
     def check(self) -> Sequence[Coverage]:
         if self.clusters == AUTO:
@@ -164,3 +129,47 @@ class CRFOptions(FeatureOptions):
             self.conjunctions,
             {**clusters, **names},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CRFOptions(TemplateOptions):
+    """Options of the CRF tagger; every field is a key of ``[tagger]``."""
+
+    trainer: Literal["wordtype", "crfsuite"] = option(
+        "wordtype",
+        '"wordtype" is fast, and supports weights of documents, unknown tags and a warm start; '
+        '"crfsuite" is the reference implementation, python-crfsuite',
+    )
+    algorithm: Literal["", "lbfgs", "l2sgd", "ap", "pa", "arow"] = option(
+        "", 'algorithm of the trainer "crfsuite"; "lbfgs" if empty'
+    )
+    c1: float = option(0.0, "weight of the L1 regularization", least=0)
+    c2: float = option(0.1, "weight of the L2 regularization", least=0)
+    max_iterations: int = option(100, "maximum number of L-BFGS iterations", least=1)
+    tolerance: float = option(
+        3e-3,
+        "training stops when the objective has fallen by less than this share within ten "
+        "iterations",
+        least=0,
+    )
+    min_frequency: int = option(0, "attributes that occur less often are ignored", least=0)
+    precision: Literal["single", "double"] = option(
+        "single", 'precision of sums; "double" takes twice the time'
+    )
+
+    def __post_init__(self) -> None:
+        TemplateOptions.__post_init__(self)
+        if self.algorithm and self.trainer != "crfsuite":
+            raise InputError(
+                f'algorithm = "{self.algorithm}" has no effect with trainer = "{self.trainer}"; '
+                'set trainer = "crfsuite"'
+            )
+        if self.c1 and self.algorithm not in ("", "lbfgs"):
+            raise InputError(f'c1 has no effect with algorithm = "{self.algorithm}"')
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """All capabilities; python-crfsuite supports neither partial tags nor document weights."""
+        if self.trainer == "crfsuite":
+            return frozenset({"entity_probabilities"})
+        return ALL_CAPABILITIES
