@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class BiLSTMCRFOptions(FeatureOptions):
-    """Options of the BiLSTM-CRF tagger; every field is a key of ``[tagger]``."""
+class ArchitectureOptions(FeatureOptions):
+    """Options of the inputs and layers of the network."""
 
     embeddings: str = option(
         AUTO,
@@ -37,12 +37,6 @@ class BiLSTMCRFOptions(FeatureOptions):
         0.01, "weight of the L2 penalty on the adjustment of vectors by train_embeddings", least=0
     )
     dimension: int = option(50, "dimension of the vectors of words without embeddings", least=1)
-    word_dropout: float = option(
-        0.05,
-        "probability of replacing a word of a training document by the unknown word",
-        least=0,
-        most=1,
-    )
     characters: Literal["none", "cnn", "bilstm"] = option(
         "cnn",
         'vectors of words from their characters: "none", a convolution ("cnn"), or a BiLSTM '
@@ -73,6 +67,61 @@ class BiLSTMCRFOptions(FeatureOptions):
         "feeds the first; 0 for none",
         least=0,
     )
+
+    def __post_init__(self) -> None:
+        FeatureOptions.__post_init__(self)
+        for key, templates in (("features", self.features), ("streams", self.streams)):
+            for text in templates:
+                if name_of(text) != text:
+                    raise InputError(
+                        f'{key} names "{text}": the network reads the context by itself; expected '
+                        "a name without a window"
+                    )
+                if templates.count(text) > 1:
+                    raise InputError(
+                        f'"{text}" is named {templates.count(text)} times; expected once'
+                    )
+        if 0 < self.subsequence < 4:
+            raise InputError(f"subsequence = {self.subsequence}: expected 0, or at least 4 tokens")
+
+    def files(self) -> Mapping[str, Sequence[Path]]:
+        paths = dict(FeatureOptions.files(self))
+        if "embeddings" in paths:
+            paths["embeddings"] = [
+                folder / name
+                for folder in embedding_folders(Path(self.embeddings))
+                for name in ("vectors.npy", "hashes.npy")
+            ]
+        return paths
+
+    def check(self) -> Sequence[Coverage]:
+        coverage = list(FeatureOptions.check(self))
+        if self.paths("embeddings"):
+            from taggers.networks.word_vectors import (  # noqa: PLC0415 - numba is slow to import
+                WordVectors,
+            )
+
+            coverage.insert(0, WordVectors.read(Path(self.embeddings)).coverage())
+        return coverage
+
+    def templates(
+        self,
+        clusters: Mapping[str, Feature] | None = None,
+        names: Mapping[str, Feature] | None = None,
+    ) -> Templates:
+        """Build the templates of the features and streams, which apply to the token itself."""
+        clusters, names = clusters or {}, names or {}
+        streams = self.streams
+        if self.phrases and PHRASES not in streams:
+            streams = (*streams, PHRASES)
+        resources = {**clusters, **names}
+        return Templates.parse((*self.features, *resources), 0, streams, (), resources)
+
+
+@dataclass(frozen=True, slots=True)
+class BiLSTMCRFOptions(ArchitectureOptions):
+    """Options of the BiLSTM-CRF tagger; every field is a key of ``[tagger]``."""
+
     learning: Literal["likelihood", "marginal"] = option(
         "likelihood",
         'what training maximises: the "likelihood" of tag sequences, or the "marginal" likelihood '
@@ -83,6 +132,12 @@ class BiLSTMCRFOptions(FeatureOptions):
         "share of the inputs and outputs of the BiLSTM that are dropped in training",
         least=0,
         most=0.95,
+    )
+    word_dropout: float = option(
+        0.05,
+        "probability of replacing a word of a training document by the unknown word",
+        least=0,
+        most=1,
     )
     learning_rate: float = option(
         0.004,
@@ -126,55 +181,9 @@ class BiLSTMCRFOptions(FeatureOptions):
         "tensorflow", "the library that Keras trains with; both use a GPU where they find one"
     )
 
-    def __post_init__(self) -> None:
-        FeatureOptions.__post_init__(self)
-        for key, templates in (("features", self.features), ("streams", self.streams)):
-            for text in templates:
-                if name_of(text) != text:
-                    raise InputError(
-                        f'{key} names "{text}": the network reads the context by itself; expected '
-                        "a name without a window"
-                    )
-                if templates.count(text) > 1:
-                    raise InputError(
-                        f'"{text}" is named {templates.count(text)} times; expected once'
-                    )
-        if 0 < self.subsequence < 4:
-            raise InputError(f"subsequence = {self.subsequence}: expected 0, or at least 4 tokens")
-
-    def files(self) -> Mapping[str, Sequence[Path]]:
-        paths = dict(FeatureOptions.files(self))
-        if "embeddings" in paths:
-            paths["embeddings"] = [
-                folder / name
-                for folder in embedding_folders(Path(self.embeddings))
-                for name in ("vectors.npy", "hashes.npy")
-            ]
-        return paths
-
     def check(self) -> Sequence[Coverage]:
         check_installed(self.backend)
-        coverage = list(FeatureOptions.check(self))
-        if self.paths("embeddings"):
-            from taggers.networks.word_vectors import (  # noqa: PLC0415 - numba is slow to import
-                WordVectors,
-            )
-
-            coverage.insert(0, WordVectors.read(Path(self.embeddings)).coverage())
-        return coverage
-
-    def templates(
-        self,
-        clusters: Mapping[str, Feature] | None = None,
-        names: Mapping[str, Feature] | None = None,
-    ) -> Templates:
-        """Build the templates of the features and streams, which apply to the token itself."""
-        clusters, names = clusters or {}, names or {}
-        streams = self.streams
-        if self.phrases and PHRASES not in streams:
-            streams = (*streams, PHRASES)
-        resources = {**clusters, **names}
-        return Templates.parse((*self.features, *resources), 0, streams, (), resources)
+        return ArchitectureOptions.check(self)
 
 
 def check_installed(backend: str) -> None:
