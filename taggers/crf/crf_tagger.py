@@ -119,26 +119,26 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         return self._crf is not None
 
     def _learned_contents(self) -> dict[str, int]:
-        return {"feature values": len(self._trained().weights.hashes)}
+        return {"feature values": len(self._trained().weights.values.hashes)}
 
     def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
         return self._trained().traces(words)
 
     def _prune(self, pruning: Pruning, whole: Self) -> None:
         crf = whole._trained()
-        check_kept(crf.weights.patients, pruning, "feature value")
+        check_kept(crf.weights.values.patients, pruning, "feature value")
         # The features of words use the pruned resources, too.
         self._crf = crf.pruned(pruning, self._templates())
 
     def _saved_resources(self) -> Resources:
         if self._resources.clusters is None:
             return self._resources
-        weights = self._trained().weights
-        return self._resources.with_nonzero_weights(self._templates(), weights.hashes, weights.key)
+        values = self._trained().weights.values
+        return self._resources.with_nonzero_weights(self._templates(), values.hashes, values.key)
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         crf = self._trained()
-        return {"engine_labels": crf.labels, "key": crf.weights.key}, crf.files()
+        return {"engine_labels": crf.labels, "key": crf.weights.values.key}, crf.files()
 
     def _read(self, model: ModelFiles) -> None:
         from taggers.crf.wordtype import WordTypeCRF  # noqa: PLC0415 - numba is slow to import

@@ -35,6 +35,28 @@ BORDER = "[border]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FeatureValues:
+    """The distinct values of features and streams.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64, shape (V,)
+        Hashes of the values.
+    names : StringTable
+        The values as text, such as ``lower=dr``; empty if a model keeps only hashes.
+    patients : ndarray of int32, shape (V,)
+        The number of patients of each value; see `taggers.privacy.patient_counts`.
+    key : int
+        The key of the hashes; 0 for none.
+    """
+
+    hashes: Hashes
+    names: StringTable
+    patients: Counts
+    key: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Weights:
     """The weights of a CRF.
 
@@ -44,12 +66,8 @@ class Weights:
         Number of labels, L.
     offsets : int
         Number of offsets around a token, its own in the middle. An odd number.
-    hashes : ndarray of uint64, shape (V,)
-        Hashes of the values of all features and streams.
-    names : StringTable
-        The values as text, such as ``lower=dr``; empty if a model keeps only hashes.
-    patients : ndarray of int32, shape (V,)
-        The number of patients of each value; see `taggers.privacy.patient_counts`.
+    values : FeatureValues
+        The values that have weights.
     begins : ndarray of int64, shape (V * offsets + 1,)
         State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` belong to
         value v at offset o.
@@ -59,20 +77,15 @@ class Weights:
         State weights.
     transition : ndarray of float64, shape (L, L)
         Weights of transitions, from a label to the following one.
-    key : int
-        The key of the hashes; 0 for none.
     """
 
     labels: int
     offsets: int
-    hashes: Hashes
-    names: StringTable
-    patients: Counts
+    values: FeatureValues
     begins: Indices
     state_labels: npt.NDArray[np.int16]
     state: Floats
     transition: Floats
-    key: int = 0
 
 
 def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
@@ -81,7 +94,7 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
     Parameters
     ----------
     model : ModelFiles
-        The files of the model: an array for each attribute of `Weights`, and `name_ends`.
+        The files of the model; see `taggers.crf.wordtype.WordTypeCRF.files`.
     labels, offsets : int
         As in `Weights`.
 
@@ -108,18 +121,14 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
     first[begins] = True
     if (~first[1:-1] & (state_labels[1:] <= state_labels[:-1])).any():
         raise InputError("state_labels.npy has labels of a value that do not ascend")
-    return Weights(
-        labels,
-        offsets,
+    values = FeatureValues(
         hashes,
         read_strings(model, "names", "name_ends", len(hashes)),
         read("patients", expected_counts(len(hashes))),
-        begins,
-        state_labels,
-        state,
-        read("transition", weights_of_shape(labels, labels, dtypes="float64")),
         model.fields.integer("key", least=0, most=MOST_KEY),
     )
+    transition = read("transition", weights_of_shape(labels, labels, dtypes="float64"))
+    return Weights(labels, offsets, values, begins, state_labels, state, transition)
 
 
 def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
@@ -138,11 +147,10 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     before = offsets_of(kept)
     held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
     some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
+    old = weights.values
     return replace(
         weights,
-        hashes=weights.hashes[some],
-        names=weights.names.take(some),
-        patients=weights.patients[some],
+        values=FeatureValues(old.hashes[some], old.names.take(some), old.patients[some], old.key),
         begins=offsets_of(held[some].reshape(-1)),
         state_labels=weights.state_labels[kept],
         state=weights.state[kept],

@@ -19,6 +19,7 @@ from taggers.crf import lattice
 from taggers.crf.channels import Channels
 from taggers.crf.lattice_decoder import Decoded, decode_scores
 from taggers.crf.weights import (
+    FeatureValues,
     Weights,
     add_weights,
     border_hashes,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 #: The type of probabilities for each precision.
 REALS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 
-_ARRAYS = ("hashes", "patients", "begins", "state_labels", "state", "transition")
+_ARRAYS = ("begins", "state_labels", "state", "transition")
 
 #: Memory for the cached score table of words, in bytes.
 KEPT = 128 * 2**20
@@ -81,7 +82,7 @@ class WordTypeCRF:
         self.weights = weights
         self._real = real
         self._places = middle(2 * templates.window + 1, weights.offsets)
-        self._value_index = HashIndex(weights.hashes, weights.key)
+        self._value_index = HashIndex(weights.values.hashes, weights.values.key)
         borders = self._added(self._value_index.positions(border_hashes())[:, None], self._places)
         self.words = WordRows(self._compute, borders, KEPT)
         self._channels = Channels(templates)
@@ -135,16 +136,12 @@ class WordTypeCRF:
         """
         weights = self.weights
         if pruning.min_patients > 1:
-            weights = prune(weights, pruning.keeps(weights.patients))
-        hashes, key = pruning.with_hashes(weights.hashes, weights.key)
-        weights = replace(
-            weights,
-            hashes=hashes,
-            names=EMPTY if pruning.hash_names else weights.names,
-            patients=pruning.known(weights.patients),
-            key=key,
-        )
-        return WordTypeCRF(templates, self.labels, weights, self._real)
+            weights = prune(weights, pruning.keeps(weights.values.patients))
+        values = weights.values
+        names = EMPTY if pruning.hash_names else values.names
+        hashes, key = pruning.with_hashes(values.hashes, values.key)
+        values = FeatureValues(hashes, names, pruning.known(values.patients), key)
+        return WordTypeCRF(templates, self.labels, replace(weights, values=values), self._real)
 
     def traces(self, words: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words have values of their own, and which have parts that all have weights.
@@ -160,7 +157,9 @@ class WordTypeCRF:
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model: arrays in NumPy's format."""
         arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
-        arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
+        values = self.weights.values
+        arrays |= {"hashes": values.hashes, "patients": values.patients}
+        arrays |= {"names": values.names.text, "name_ends": values.names.ends}
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
     @classmethod

@@ -287,7 +287,7 @@ def test_copies_of_a_document_count_for_nobody(tmp_path: Path) -> None:
         train = concatenate([make_batch(NOTES, labelled=True), batch])
         again = Batch.from_bytes(train.take(np.arange(len(train))).to_bytes())
         tagger = make_tagger("crf", _simple()).fit(again, rng=np.random.default_rng(0))
-        names[kind] = tagger.pruned(Pruning.from_choices(3))._crf.weights.names.strings()  # type: ignore[attr-defined]
+        names[kind] = tagger.pruned(Pruning.from_choices(3))._crf.weights.values.names.strings()  # type: ignore[attr-defined]
     assert f"form={RARE}" in names["real"]
     assert f"form={RARE}" not in names["derived"]
     assert f"form={COMMON}" in names["derived"]

@@ -28,10 +28,10 @@ def plain(options: Callable[..., Any], **values: Any) -> Any:
 
 def _named_weights(weights: Weights) -> Named:
     result = {}
-    for row in range(len(weights.hashes) * weights.offsets):
+    for row in range(len(weights.values.hashes) * weights.offsets):
         value, offset = divmod(row, weights.offsets)
         for pair in range(weights.begins[row], weights.begins[row + 1]):
-            key = int(weights.hashes[value]), offset, int(weights.state_labels[pair])
+            key = int(weights.values.hashes[value]), offset, int(weights.state_labels[pair])
             assert key not in result
             result[key] = float(weights.state[pair])
     assert len(result) == len(weights.state)

@@ -129,8 +129,9 @@ def _initial_weights(
 ) -> Floats:
     """Return the weights of another model, by value, offset and label; 0 where it has none."""
     old, known = warm_start.weights, warm_start.labels
+    index = HashIndex(old.values.hashes, old.values.key)
     number = np.array([known.index(name) if name in known else -1 for name in labels])
-    codes = HashIndex(old.hashes, old.key).positions(training.hashes).astype(np.int64)
+    codes = index.positions(training.values.hashes).astype(np.int64)
     state = _carried_over(old, codes, training.state, number, training.offsets)
     both = np.ix_(number, number)
     transition = np.where((number[:, None] >= 0) & (number >= 0), old.transition[both], 0.0)

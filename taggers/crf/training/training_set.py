@@ -22,7 +22,7 @@ from taggers.crf.training.observed_counts import (
     count_pairs,
     transitions,
 )
-from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
+from taggers.crf.weights import FeatureValues, Weights, border_hashes, value_hashes, values_of
 from taggers.features.templates import Template, Templates
 from taggers.features.words import BEGIN, END
 from taggers.privacy.patient_counts import Counts, patients_of_values
@@ -71,20 +71,14 @@ class TrainingSet:
         document.
     streams : tuple of TrainingStream
         The streams of tokens, in addition to their words.
-    hashes : ndarray of uint64, shape (V,)
-        Hashes of the values of features and streams.
-    names : StringTable
-        The values as text, such as ``lower=dr``.
-    patients : ndarray of int32, shape (V,)
-        The number of patients of each value; see `taggers.privacy.patient_counts`.
+    values : FeatureValues
+        The values that `codes` and the streams number.
     state : Pairs
         Counts of the pairs of values and labels. Each pair has a state weight.
     transition : ndarray of float64, shape (L, L)
         Counts of transitions in documents whose labels are all known, weighted by document.
     window, reach : int
         The largest offset of words, and the largest of words or streams.
-    labels : int
-        Number of labels, L.
     """
 
     words: Codes
@@ -93,14 +87,16 @@ class TrainingSet:
     weights: Floats
     codes: Codes
     streams: tuple[TrainingStream, ...]
-    hashes: Hashes
-    names: StringTable
-    patients: Counts
+    values: FeatureValues
     state: Pairs
     transition: Floats
     window: int
     reach: int
-    labels: int
+
+    @property
+    def labels(self) -> int:
+        """The number of labels, L."""
+        return len(self.transition)
 
     @property
     def offsets(self) -> int:
@@ -145,14 +141,15 @@ class TrainingSet:
             weights,
             codes,
             tuple(streams),
-            np.concatenate(counter.hashes),
-            StringTable.from_strings(counter.names),
-            np.concatenate(counter.patients),
+            FeatureValues(
+                np.concatenate(counter.hashes),
+                StringTable.from_strings(counter.names),
+                np.concatenate(counter.patients),
+            ),
             Pairs.from_matrix(vstack(state, format="csr"), min_frequency),
             transitions(documents, tags, complete, len(known)),
             templates.window,
             templates.reach,
-            len(known),
         )
         return training_set, tuple(train.labels[label] for label in known.tolist())
 
@@ -162,9 +159,7 @@ class TrainingSet:
         return Weights(
             self.labels,
             self.offsets,
-            self.hashes,
-            self.names,
-            self.patients,
+            self.values,
             self.state.begins,
             self.state.labels,
             x[:number],

@@ -81,8 +81,8 @@ def attributes_for(reference: Reference, batch: Batch) -> Any:
     """Yield the attributes of other documents, numbered as those of the training set."""
     templates = reference.tagger.options.templates()
     own, _ = TrainingSet.from_batch(batch, templates)
-    number = {name: code for code, name in enumerate(reference.training_set.names.strings())}
-    codes = np.array([*(number.get(name, -1) for name in own.names.strings()), -1], np.int32)
+    number = {name: code for code, name in enumerate(reference.training_set.values.names.strings())}
+    codes = np.array([*(number.get(name, -1) for name in own.values.names.strings()), -1], np.int32)
     streams = tuple(replace(stream, codes=codes[stream.codes]) for stream in own.streams)
     return attributes_of(replace(own, codes=codes[own.codes], streams=streams), templates)
 

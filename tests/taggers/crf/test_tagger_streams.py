@@ -160,8 +160,8 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
 
     plain = fitted(described(train, "pos"), options)
     other = fitted(described(train, name), replace(options, streams=(name,)))
-    hashes = other._crf.weights.hashes
-    assert len(np.unique(hashes)) == len(hashes) == len(plain._crf.weights.hashes)
+    hashes = other._crf.weights.values.hashes
+    assert len(np.unique(hashes)) == len(hashes) == len(plain._crf.weights.values.hashes)
     left, right = plain.tag(described(judge, "pos")), other.tag(described(judge, name))
     assert left.tags.tolist() == right.tags.tolist()
     assert left.confidence == pytest.approx(right.confidence, rel=1e-4)
@@ -260,15 +260,15 @@ def test_a_model_keeps_the_rules_that_it_was_trained_with(tmp_path, monkeypatch)
 
 def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None:
     tagger = fitted(train, FULL)
-    names = tagger._crf.weights.names.strings()
+    names = tagger._crf.weights.values.names.strings()
     assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
     conjunction = "capitalization[-1] capitalization[0]="
     assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
     weights = tagger.pruned(Pruning.from_choices(2))._crf.weights
-    kept = set(weights.names.strings())
+    kept = set(weights.values.names.strings())
     assert "header=nhc" not in kept  # it is in one document
     assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
-    assert weights.patients.min() == 2
+    assert weights.values.patients.min() == 2
 
 
 def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from taggers.crf import lattice
 from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.training.trainers import _carried_over
 from taggers.crf.weights import (
+    FeatureValues,
     Weights,
     add_weights,
     border_hashes,
@@ -55,9 +56,7 @@ def weights_of(named: Named, sizes: Sizes, transition: np.ndarray | None = None)
         transition = np.zeros((sizes.labels, sizes.labels))
     return Weights(
         *sizes,
-        np.array(values, np.uint64),
-        EMPTY,
-        np.zeros(len(values), np.int32),
+        FeatureValues(np.array(values, np.uint64), EMPTY, np.zeros(len(values), np.int32)),
         np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
         np.array([label for _, _, label in ordered], np.int16),
         np.array([named[values[row], place, label] for row, place, label in ordered], np.float64),
@@ -72,7 +71,7 @@ CASES = SIZES.flatmap(lambda sizes: st.tuples(st.just(sizes), named_of(sizes)))
 def codes_of(weights: Weights, rows: list[list[int]]) -> np.ndarray:
     """Number values for `add_weights`; those that have no weights are negative."""
     hashes = np.array(rows, np.uint64)
-    return HashIndex(weights.hashes).positions(hashes.reshape(-1)).reshape(hashes.shape)
+    return HashIndex(weights.values.hashes).positions(hashes.reshape(-1)).reshape(hashes.shape)
 
 
 def table_of(weights: Weights, rows: list[list[int]], real: type = np.float64) -> np.ndarray:
@@ -96,7 +95,7 @@ def test_pruned_weights_give_the_same_scores(case, rows, named_weights) -> None:
     fewer = prune(weights)
     kept = {key: weight for key, weight in named.items() if weight}
     assert named_weights(fewer) == kept
-    assert set(fewer.hashes.tolist()) == {value for value, _, _ in kept}
+    assert set(fewer.values.hashes.tolist()) == {value for value, _, _ in kept}
     assert fewer.transition is weights.transition
     assert table_of(fewer, rows).tolist() == table_of(weights, rows).tolist()
     assert named_weights(prune(fewer)) == kept
@@ -105,7 +104,7 @@ def test_pruned_weights_give_the_same_scores(case, rows, named_weights) -> None:
 def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:
     """Carry weights over between models whose labels are letters."""
     number = np.array([old_labels.find(name) for name in new_labels], np.int64)
-    codes = HashIndex(old.hashes).positions(new.hashes).astype(np.int64)
+    codes = HashIndex(old.values.hashes).positions(new.values.hashes).astype(np.int64)
     pairs = Pairs(new.begins, new.state_labels, new.state)
     return _carried_over(old, codes, pairs, number, new.offsets)
 

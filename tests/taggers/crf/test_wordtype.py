@@ -11,7 +11,7 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice, word_rows, wordtype
-from taggers.crf.weights import Weights, border_hashes
+from taggers.crf.weights import FeatureValues, Weights, border_hashes
 from taggers.crf.wordtype import WordTypeCRF
 from taggers.features.templates import Templates
 from taggers.string_table import EMPTY
@@ -36,9 +36,7 @@ def random_weights(offsets: int = 3) -> Weights:
     return Weights(
         len(LABELS),
         offsets,
-        values,
-        EMPTY,
-        np.zeros(len(values), np.int32),
+        FeatureValues(values, EMPTY, np.zeros(len(values), np.int32)),
         np.append(0, np.cumsum(held)),
         kept[:, 2].astype(np.int16),
         rng.normal(size=len(kept)),

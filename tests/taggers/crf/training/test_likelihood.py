@@ -138,8 +138,8 @@ def of_words(*documents: Sequence[tuple[int, int]], window: int = 1) -> Corpus:
 
 def by_name(training: TrainingSet, weights: Weights | None = None) -> dict[Key, float]:
     """Return every state weight, or how often its value occurs with its label."""
-    names = training.names.strings()
-    assert len(set(names)) == len(names) == len(training.hashes)
+    names = training.values.names.strings()
+    assert len(set(names)) == len(names) == len(training.values.hashes)
     numbers = training.state.counts if weights is None else weights.state
     result: dict[Key, float] = {}
     for row, (begin, end) in enumerate(itertools.pairwise(training.state.begins.tolist())):
@@ -252,8 +252,8 @@ def test_a_value_is_seen_in_the_documents_that_have_it(corpus: Corpus) -> None:
             streams = {stream.name: said(token, stream.name) for stream in corpus.templates.streams}
             values |= {f"{name}={value}" for name, value in streams.items() if value is not None}
         seen.update(values)
-    training = corpus.training()
-    actual = dict(zip(training.names.strings(), training.patients.tolist(), strict=True))
+    own = corpus.training().values
+    actual = dict(zip(own.names.strings(), own.patients.tolist(), strict=True))
     assert {name: number for name, number in actual.items() if number} == dict(seen)
 
 

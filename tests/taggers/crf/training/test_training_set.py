@@ -35,11 +35,11 @@ def trained_on(batch: Batch) -> list[list[object]]:
     templates = OPTIONS.templates()
     batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
     result, _ = TrainingSet.from_batch(batch, templates)
-    state = result.state
-    arrays = [result.words, result.codes, result.hashes, result.patients]
+    state, values = result.state, result.values
+    arrays = [result.words, result.codes, values.hashes, values.patients]
     arrays += [state.begins, state.labels]
     arrays += [stream.values for stream in result.streams]
-    return [array.tolist() for array in [*arrays, state.counts]] + [list(result.names.strings())]
+    return [array.tolist() for array in [*arrays, state.counts]] + [list(values.names.strings())]
 
 
 @given(
