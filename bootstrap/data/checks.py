@@ -33,6 +33,33 @@ _NAMED = 3  # ids that a warning names
 
 
 @dataclass(slots=True)
+class DocumentKeys:
+    """The texts, ids and patients of a split, to find those that occur more than once.
+
+    Parameters
+    ----------
+    hashes : set of int
+        Hashes of the texts of the units.
+    texts : set of str
+        Whole texts, normalised; for unlabeled documents, only texts that other splits contain.
+    ids : Counter of str
+        The ids of the units of annotated documents.
+    groups : set of str
+        The patients.
+    """
+
+    hashes: set[int] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    ids: Counter[str] = field(default_factory=Counter)
+    groups: set[str] = field(default_factory=set)
+
+    @property
+    def repeated(self) -> list[str]:
+        """Ids that occur more than once."""
+        return [name for name, count in self.ids.items() if count > 1]
+
+
+@dataclass(slots=True)
 class SplitReport:
     """Counts of a split.
 
@@ -48,19 +75,12 @@ class SplitReport:
         Number of entities of each class.
     problems : Problems
         Documents and annotations that could not be used as they are.
-    hashes : set of int
-        Hashes of the texts of the units, to find duplicates.
-    texts : set of str
-        Whole texts, normalised, to find texts in several splits; for unlabeled documents, only
-        texts that other splits contain.
+    keys : DocumentKeys
+        The texts, ids and patients.
     covered : Counter of str
         Number of tokens that a resource of a tagger covers, by `Coverage.of`.
     unusual : UnusualCharacters
         The texts with soft hyphens, full-width letters and the like.
-    ids : Counter of str
-        The ids of the units of annotated documents.
-    groups : set of str
-        The patients.
     sample : Sample
         A random sample of the units.
     """
@@ -72,23 +92,15 @@ class SplitReport:
     empty: int = 0
     without_entities: int = 0
     entities: Counter[str] = field(default_factory=Counter)
-    hashes: set[int] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
+    keys: DocumentKeys = field(default_factory=DocumentKeys)
     covered: Counter[str] = field(default_factory=Counter)
     unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
-    ids: Counter[str] = field(default_factory=Counter)
-    groups: set[str] = field(default_factory=set)
     sample: Sample = field(default_factory=Sample, compare=False)
 
     @property
     def duplicates(self) -> int:
         """Number of units with the text of an earlier unit of the split."""
-        return self.documents - len(self.hashes)
-
-    @property
-    def repeated(self) -> list[str]:
-        """Ids that occur more than once."""
-        return [name for name, count in self.ids.items() if count > 1]
+        return self.documents - len(self.keys.hashes)
 
     @property
     def unusable(self) -> int:
@@ -136,7 +148,7 @@ def check_notes(
         split: _check_split(data, split, labels, coverages, SplitReport(problems_of(split)))
         for split in annotated
     }
-    known = set().union(*(report.texts for report in reports.values()))
+    known = set().union(*(report.keys.texts for report in reports.values()))
     report = SplitReport(problems_of(unlabeled))
     # Labels of the unlabeled documents, if any, are not used.
     reports[unlabeled] = _check_split(data, unlabeled, {}, coverages, report, known=known)
@@ -157,11 +169,11 @@ def _check_split(
         texts = notes.column("text")
         report.sources += len(notes)
         report.unusual.add(texts)
-        report.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
+        report.keys.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
         texts = normalised_texts(texts)
         if known is not None:
             texts = texts.filter(pc.is_in(texts, pa.array(list(known), texts.type)))
-        report.texts.update(text for text in texts.to_pylist() if text.strip())
+        report.keys.texts.update(text for text in texts.to_pylist() if text.strip())
         units = split_batch(notes, data.unit, report.problems).batch
         _count(units, report, coverages, labelled=split != "unlabeled")
     return report
@@ -173,7 +185,7 @@ def _count(
     """Add documents to the counts of a split."""
     ids, texts, labels = (units.column(name) for name in ("id", "text", "labels"))
     if labelled:
-        report.ids.update(ids.to_pylist())
+        report.keys.ids.update(ids.to_pylist())
         batch = make_batch(documents_of(units), labelled=True, problems=report.problems)
     else:
         batch = batch_of_texts(texts, ids)
@@ -185,7 +197,7 @@ def _count(
     counts = pc.value_counts(labels.flatten()).to_pylist()
     report.entities.update({count["values"]: count["counts"] for count in counts})
     report.without_entities += int((np.asarray(labels.value_lengths()) == 0).sum())
-    report.hashes.update(map(hash, texts.to_pylist()))
+    report.keys.hashes.update(map(hash, texts.to_pylist()))
 
 
 def warnings(
@@ -242,7 +254,7 @@ def will_not_start(reports: Mapping[str, SplitReport], data: DataOptions) -> boo
     annotated = [report for split, report in reports.items() if split != "unlabeled"]
     return (
         any(not report.entities for report in annotated)
-        or any(reports[split].repeated for split in _SCORED if split in reports)
+        or any(reports[split].keys.repeated for split in _SCORED if split in reports)
         or any(True for report in annotated for _ in _stops(data, report))
     )
 
@@ -290,7 +302,7 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
 
 def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for split, report in reports.items():
-        if repeated := report.repeated:
+        if repeated := report.keys.repeated:
             end = "; a run will not start" if split in _SCORED else ""
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(quoted, repeated[:_NAMED])) + more
@@ -312,11 +324,11 @@ def _coverage_warnings(
 
 def _shared_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for left, right in combinations(reports, 2):
-        shared = len(reports[left].texts & reports[right].texts)
-        if shared:
+        these, those = reports[left].keys, reports[right].keys
+        if shared := len(these.texts & those.texts):
             end = "; left out" if left in _SCORED and right == "unlabeled" else ""
             yield f"texts of {left} that are also in {right}: {shared}{end}"
-        groups = len(reports[left].groups & reports[right].groups)
+        groups = len(these.groups & those.groups)
         if groups and right in _SCORED:
             yield (
                 f"patients (groups) both in {left} and in {right}: {groups}; scores are optimistic"
