@@ -28,8 +28,26 @@ class EntityScores:
         return cls(counts.precision, counts.recall, counts.f1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialMetrics:
+@dataclass(frozen=True, kw_only=True)
+class ModelScores:
+    """Scores of a model on the validation documents.
+
+    Parameters
+    ----------
+    precision, recall, f1 : float
+        Strict entities.
+    halves : pair of ConfusionCounts
+        Strict entities in each half of the documents.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    halves: tuple[ConfusionCounts, ConfusionCounts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialMetrics(ModelScores):
     """The figures of an alternative that was compared on the validation documents.
 
     Parameters
@@ -38,41 +56,68 @@ class TrialMetrics:
         The alternative; see `bootstrap.self_training.candidates.Candidate`.
     selected : int
         Number of documents selected.
-    precision, recall, f1 : float
-        Strict entities on the validation documents.
-    halves : pair of ConfusionCounts
-        Strict entities in each half of the validation documents.
     chosen : bool
         Whether it is the model of the iteration.
     """
 
     name: str
     selected: int
-    precision: float
-    recall: float
-    f1: float
-    halves: tuple[ConfusionCounts, ConfusionCounts]
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IterationMetrics:
-    """All figures of an iteration, without any text of notes.
+@dataclass(frozen=True, kw_only=True)
+class TrainingMetrics:
+    """The number of an iteration, and the training of its model.
 
     Parameters
     ----------
     iteration : int
         The number of the iteration.
+    human_documents, human_tokens : int
+        Number of gold documents, and of their tokens.
+    queried : int
+        Number of documents that were annotated in this iteration, in active learning.
+    training_documents : int
+        Number of documents of the training set.
+    augmented : bool
+        Whether the training set contains copies of gold documents with other mentions.
+    tagger : str
+        The kind of the tagger.
+    training : Training or None
+        The outcome of training; None for a model that is not trained.
+    trials : sequence of TrialMetrics
+        The alternatives that were compared; empty if there was only one.
+    """
+
+    iteration: int
+    human_documents: int = 0
+    human_tokens: int = 0
+    queried: int = 0
+    training_documents: int = 0
+    augmented: bool = False
+    tagger: str = ""
+    training: Training | None = None
+    trials: list[TrialMetrics] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionMetrics:
+    """The documents that an iteration selected, and how it selected them.
+
+    Parameters
+    ----------
     selected : int
         Number of documents selected.
-    precision, recall, f1 : float
-        Strict entities on the validation documents.
-    classes : mapping of str to EntityScores
-        The same for each class.
-    tagged, blank : int
-        Number of documents tagged, and of those without tokens.
-    confident : int
-        Number of documents that reach the confidence threshold.
+    strategy : str
+        The strategy of selection; empty in iteration 0.
+    quality : EntityScores or None
+        Scores of what the strategy selects from the validation documents: the share of selected
+        entities that are right, and the share of gold entities that are selected. None in
+        iteration 0.
+    new_entities : int
+        Number of distinct entities selected that no earlier training document contains.
+    unknown : float
+        The share of selected tokens whose tag is unknown.
     bound : int
         An upper bound on the documents of any selection within tolerance.
     deviation : float or None
@@ -87,88 +132,62 @@ class IterationMetrics:
         The proportions of the validation documents, or configured ones.
     selected_proportions : mapping of str to float
         The proportions of all documents selected; empty if nothing was selected.
-    confidence : mapping of str to float
-        Quantiles of the confidence of the documents tagged.
-    histogram : mapping of str to int
-        Number of documents tagged by the lower bound of an interval of confidence, such as
-        ``"0.95"``; empty if nothing was tagged.
+    """
+
+    selected: int = 0
+    strategy: str = ""
+    quality: EntityScores | None = None
+    new_entities: int = 0
+    unknown: float = 0.0
+    bound: int = 0
+    deviation: float | None = None
+    worst: str = ""
+    proportions: Mapping[str, float] = field(default_factory=dict)
+    reference: Mapping[str, float] = field(default_factory=dict)
+    selected_proportions: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterationMetrics(SelectionMetrics, ModelScores, TrainingMetrics):
+    """All figures of an iteration, without any text of notes.
+
+    Parameters
+    ----------
+    classes : mapping of str to EntityScores
+        Strict entities of each class on the validation documents.
     agreement : float or None
         The share of validation tokens with the same tag as by the previous model.
     kappa : float or None
         Cohen's kappa of the tags of the validation tokens by this model and the previous one. None
         if they are the same model, or if one of them finds no entity.
-    human_documents, human_tokens : int
-        Number of gold documents, and of their tokens.
-    queried : int
-        Number of documents that were annotated in this iteration, in active learning.
-    training_documents : int
-        Number of documents of the training set.
-    tagger : str
-        The kind of the tagger.
-    training : Training or None
-        The outcome of training; None for a model that is not trained.
-    left_out : mapping of str to int
-        Number of unlabeled documents so far that could not be used, by problem.
-    halves : pair of ConfusionCounts
-        Strict entities in each half of the validation documents.
-    seconds : mapping of str to float
-        Duration of each stage.
-    strategy : str
-        The strategy of selection; empty in iteration 0.
-    augmented : bool
-        Whether the training set contains copies of gold documents with other mentions.
-    trials : sequence of TrialMetrics
-        The alternatives that were compared; empty if there was only one.
-    quality : EntityScores or None
-        Scores of what the strategy selects from the validation documents: the share of selected
-        entities that are right, and the share of gold entities that are selected. None in
-        iteration 0.
-    new_entities : int
-        Number of distinct entities selected that no earlier training document contains.
-    unknown : float
-        The share of selected tokens whose tag is unknown.
+    tagged, blank : int
+        Number of documents tagged, and of those without tokens.
+    confident : int
+        Number of documents that reach the confidence threshold.
+    confidence : mapping of str to float
+        Quantiles of the confidence of the documents tagged.
+    histogram : mapping of str to int
+        Number of documents tagged by the lower bound of an interval of confidence, such as
+        ``"0.95"``; empty if nothing was tagged.
     finds_entities : bool
         Whether any tagged document has an entity.
+    left_out : mapping of str to int
+        Number of unlabeled documents so far that could not be used, by problem.
+    seconds : mapping of str to float
+        Duration of each stage.
     """
 
-    iteration: int
-    selected: int = 0
-    precision: float = 0.0
-    recall: float = 0.0
-    f1: float = 0.0
     classes: Mapping[str, EntityScores] = field(default_factory=dict)
+    agreement: float | None = None
+    kappa: float | None = None
     tagged: int = 0
     blank: int = 0
     confident: int = 0
-    bound: int = 0
-    deviation: float | None = None
-    worst: str = ""
-    proportions: Mapping[str, float] = field(default_factory=dict)
     confidence: Mapping[str, float] = field(default_factory=dict)
-    agreement: float | None = None
-    kappa: float | None = None
-    human_documents: int = 0
-    human_tokens: int = 0
-    queried: int = 0
-    training_documents: int = 0
-    tagger: str = ""
-    training: Training | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    halves: tuple[ConfusionCounts, ConfusionCounts] = (
-        ConfusionCounts(0, 0, 0),
-        ConfusionCounts(0, 0, 0),
-    )
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    strategy: str = ""
-    augmented: bool = False
-    trials: list[TrialMetrics] = field(default_factory=list)
-    quality: EntityScores | None = None
-    new_entities: int = 0
-    unknown: float = 0.0
-    finds_entities: bool = False
-    reference: Mapping[str, float] = field(default_factory=dict)
-    selected_proportions: Mapping[str, float] = field(default_factory=dict)
     histogram: Mapping[str, int] = field(default_factory=dict)
+    finds_entities: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""

@@ -16,6 +16,7 @@ from bootstrap.cli.console import StageProgress
 from bootstrap.cli.display import RunDisplay, rich_table, short_table, time_left
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
 from corpus.errors import quoted
+from corpus.scores import ConfusionCounts
 
 CLASSES = ("LOCATION", "PERSON")
 
@@ -27,6 +28,7 @@ def row(iteration: int, f1: float) -> IterationMetrics:
         precision=0.75,
         recall=0.5,
         f1=f1,
+        halves=(ConfusionCounts(3, 1, 3), ConfusionCounts(3, 1, 3)),
         classes={name: EntityScores(0.75, 0.5, f1 / 2) for name in CLASSES},
         tagged=4000 * iteration,
         deviation=0.5 * iteration if iteration else None,
