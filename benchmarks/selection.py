@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from bootstrap.selection.proportional import select_examples
 from bootstrap.selection.proportions import Content, content_of, measured_reference, proportions_of
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.tags import TokenSpans, bio_labels, classes_of, tags_of_entities
 from taggers.base import Tagging
 
@@ -31,7 +31,7 @@ def generated_batch(documents: int, classes: int, rate: float, rng: np.random.Ge
     names = pa.array([str(index) for index in range(documents)], pa.large_string())
     zeros = np.zeros(offsets[-1], np.int32)
     return Batch(
-        names, names, names, ("word",), zeros, zeros, zeros + 1, offsets,
+        names, names, names, Stream(("word",), zeros), zeros, zeros + 1, offsets,
         tags_of_entities(spans, int(offsets[-1]), labels), labels,
     )  # fmt: skip
 

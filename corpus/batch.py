@@ -67,10 +67,8 @@ class Batch:
     ----------
     ids, texts, groups : pyarrow.LargeStringArray, length D
         The id, text and group of each document; a group is null where it is unknown.
-    vocabulary : tuple of str
-        The distinct words (word types) of the batch.
-    word_ids : ndarray of int32, shape (N,)
-        The index into `vocabulary` of each token.
+    words : Stream
+        The word of each token, and the distinct words (word types) of the batch.
     starts, ends : ndarray of int32, shape (N,)
         Half-open offsets in code points, relative to the document's text.
     document_offsets : ndarray of int64, shape (D + 1,)
@@ -91,8 +89,7 @@ class Batch:
     ids: pa.LargeStringArray
     texts: pa.LargeStringArray
     groups: pa.LargeStringArray
-    vocabulary: tuple[str, ...]
-    word_ids: npt.NDArray[np.int32]
+    words: Stream
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
     document_offsets: npt.NDArray[np.int64]
@@ -105,6 +102,16 @@ class Batch:
     def __len__(self) -> int:
         """Return the number of documents, D."""
         return len(self.ids)
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The distinct words."""
+        return self.words.vocabulary
+
+    @property
+    def word_ids(self) -> npt.NDArray[np.int32]:
+        """The index into `vocabulary` of each token, shape (N,)."""
+        return self.words.values
 
     @property
     def n_tokens(self) -> int:
@@ -136,13 +143,11 @@ class Batch:
         def of_rows(column: pa.LargeStringArray) -> pa.LargeStringArray:
             return column[rows] if isinstance(rows, slice) else column.take(pa.array(rows))
 
-        words = Stream(self.vocabulary, self.word_ids).take(tokens)
         return Batch(
             ids=of_rows(self.ids),
             texts=of_rows(self.texts),
             groups=of_rows(self.groups),
-            vocabulary=words.vocabulary,
-            word_ids=words.values,
+            words=self.words.take(tokens),
             starts=self.starts[tokens],
             ends=self.ends[tokens],
             document_offsets=offsets,
@@ -174,7 +179,7 @@ class Batch:
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
         words = tuple(self.vocabulary[index] for index in order)
-        return replace(self, vocabulary=words, word_ids=place[self.word_ids])
+        return replace(self, words=Stream(words, place[self.word_ids]))
 
     def to_documents(self) -> list[Document]:
         """Convert the batch to documents with the spans that their tags describe."""
@@ -224,13 +229,13 @@ class Batch:
     def to_bytes(self) -> bytes:
         """Write the batch as an Arrow stream with one row per document."""
         of_tokens = {
-            "word_ids": _dictionary(self.word_ids, self.vocabulary),
+            "word_ids": _dictionary(self.words),
             "starts": pa.array(self.starts, pa.int32()),
             "ends": pa.array(self.ends, pa.int32()),
             "tags": pa.array(self.tags, pa.int16()),
         }
         for name, stream in self.streams.items():
-            of_tokens[f"{_STREAM}{name}"] = _dictionary(stream.values, stream.vocabulary)
+            of_tokens[f"{_STREAM}{name}"] = _dictionary(stream)
         offsets = pa.array(self.document_offsets, pa.int64())
         columns = {"id": self.ids, "text": self.texts, "group": self.groups} | {
             name: pa.LargeListArray.from_arrays(offsets, values)
@@ -256,8 +261,7 @@ class Batch:
             ids=table["id"],
             texts=table["text"],
             groups=table["group"],
-            vocabulary=tuple(words.values.dictionary.to_pylist()),
-            word_ids=words.values.indices.to_numpy(),
+            words=_stream(words.values),
             starts=table["starts"].values.to_numpy(),
             ends=table["ends"].values.to_numpy(),
             document_offsets=words.offsets.to_numpy(),
@@ -274,10 +278,10 @@ class Batch:
 _STREAM = "stream:"  # the prefix of the names of columns that hold streams
 
 
-def _dictionary(values: npt.NDArray[np.int32], vocabulary: Sequence[str]) -> pa.DictionaryArray:
-    """Encode indices into strings as an Arrow dictionary; a negative index is null."""
-    indices = pa.array(values, pa.int32(), mask=values < 0)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(vocabulary, pa.large_string()))
+def _dictionary(stream: Stream) -> pa.DictionaryArray:
+    """Encode a stream as an Arrow dictionary; a token without a value is null."""
+    indices = pa.array(stream.values, pa.int32(), mask=stream.values < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(stream.vocabulary, pa.large_string()))
 
 
 def _stream(values: pa.DictionaryArray) -> Stream:
@@ -302,8 +306,7 @@ def batch_of_texts(
         ids=ids,
         texts=texts,
         groups=pa.nulls(len(texts), pa.large_string()) if groups is None else groups,
-        vocabulary=tokens.vocabulary,
-        word_ids=tokens.word_ids,
+        words=Stream(tokens.vocabulary, tokens.word_ids),
         starts=tokens.starts,
         ends=tokens.ends,
         document_offsets=tokens.document_offsets,
@@ -363,7 +366,6 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         At least one. A stream is kept only if every batch with tokens has it: otherwise missing
         values could not be distinguished from tokens without a value.
     """
-    words = concatenate_streams([Stream(batch.vocabulary, batch.word_ids) for batch in batches])
     classes = {name for batch in batches for name in classes_of(batch.labels)}
     labels = bio_labels(classes) if any(batch.labels for batch in batches) else ()
     sizes = np.cumsum([0, *(batch.document_offsets[-1] for batch in batches)])
@@ -374,8 +376,7 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         ids=pa.concat_arrays([batch.ids for batch in batches]),
         texts=pa.concat_arrays([batch.texts for batch in batches]),
         groups=pa.concat_arrays([batch.groups for batch in batches]),
-        vocabulary=words.vocabulary,
-        word_ids=words.values,
+        words=concatenate_streams([batch.words for batch in batches]),
         starts=np.concatenate([batch.starts for batch in batches]),
         ends=np.concatenate([batch.ends for batch in batches]),
         document_offsets=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),

@@ -19,7 +19,7 @@ from bootstrap.selection.proportions import (
     measured_reference,
     proportions_of,
 )
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.tags import bio_labels
 from taggers.base import Tagging
 
@@ -58,8 +58,7 @@ def tagged(documents: list[str], confidence: npt.ArrayLike, classes: str = "AB")
         ids=names,
         texts=names,
         groups=pa.nulls(len(documents), pa.large_string()),
-        vocabulary=("w",),
-        word_ids=zeros,
+        words=Stream(("w",), zeros),
         starts=zeros,
         ends=zeros + 1,
         document_offsets=offsets,

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions, CRFTagger
 from taggers.crf import lattice
@@ -54,8 +54,7 @@ def batch_of_words(
         ids=pa.array(map(str, range(len(documents))), pa.large_string()),
         texts=nothing,
         groups=nothing,
-        vocabulary=vocabulary,
-        word_ids=words,
+        words=Stream(vocabulary, words),
         starts=np.zeros_like(words),
         ends=np.zeros_like(words),
         document_offsets=np.cumsum([0, *map(len, documents)], dtype=np.int64),

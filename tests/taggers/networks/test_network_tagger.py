@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.evaluation import score_batches
@@ -79,11 +79,8 @@ def test_training_does_not_depend_on_the_order_of_the_vocabulary(embedding_folde
     """A batch that is read from a run folder has the words of one in memory in another order."""
     batch = notes(20)
     size = len(batch.vocabulary)
-    backwards = replace(
-        batch,
-        vocabulary=batch.vocabulary[::-1],
-        word_ids=(size - 1 - batch.word_ids).astype(np.int32),
-    )
+    word_ids = (size - 1 - batch.word_ids).astype(np.int32)
+    backwards = replace(batch, words=Stream(batch.vocabulary[::-1], word_ids))
     options = {"embeddings": str(embedding_folder), "epochs": 1, "streams": ("header",)}
     first, again = (fitted(train, 5, **options) for train in (batch, backwards))
     for name, values in first._weights.items():

@@ -60,8 +60,7 @@ def test_types_in_any_order_make_the_same_training_set(texts, seed, cut) -> None
     words = shuffled(whole.vocabulary, whole.word_ids, rng)
     other = replace(
         whole,
-        word_ids=words.values,
-        vocabulary=words.vocabulary,
+        words=words,
         streams={"pos": shuffled(pos.vocabulary, pos.values, rng)},
     )
     # The word that no token has is one more at the end.
