@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from bootstrap.export import f1_of, load_prunable, validation_notes
 from corpus.batch import Batch, make_batch
@@ -129,24 +130,23 @@ class _Occurrences:
     ) -> _Occurrences:
         kept = {name: name for name in classes} or None
         present = np.zeros(len(names.words), bool)
-        pairs: list[Rows] = [np.zeros((0, 3), np.int64)]
-        numbers: dict[str, int] = {}
+        pairs: list[Rows] = [np.zeros((0, 2), np.int64)]
+        groups, ids = ([pa.array([], pa.large_string())] for _ in range(2))
         documents, total = iter(notes), 0
         while piece := list(islice(documents, _DOCUMENTS)):
-            patients = number_patients(
-                (note.group for note in piece), (note.id for note in piece), numbers
-            )
             batch = make_batch(
                 (note.with_classes(kept) for note in piece), labelled=True, problems=Problems()
             )
             rows = names.rows(batch.vocabulary)
             present[rows[rows >= 0]] = True
-            annotated = _annotated(batch, rows)
-            owners = patients[annotated[:, 1]]
-            pairs.append(np.column_stack([annotated[:, 0], annotated[:, 1] + total, owners]))
+            pairs.append(_annotated(batch, rows) + np.array([0, total]))
+            groups.append(batch.groups)
+            ids.append(batch.ids)
             total += len(piece)
-        joined = np.concatenate(pairs)
-        return cls(present, joined[:, 0], joined[:, 1], joined[:, 2], total, len(numbers))
+        rows, owners = np.concatenate(pairs).T
+        patients = number_patients(pa.concat_arrays(groups), pa.concat_arrays(ids))
+        distinct = int(patients.max(initial=-1)) + 1
+        return cls(present, rows, owners, patients[owners], total, distinct)
 
 
 def _annotated(batch: Batch, rows: npt.NDArray[np.int32]) -> Rows:

@@ -18,6 +18,7 @@ from corpus.errors import Problems
 from corpus.flat import FlatTexts
 from corpus.formats.batches import list_array, regrouped, unlabelled, with_annotations
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
+from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import Unit, split_batch
@@ -86,7 +87,8 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> No
     batch = batch_of_texts(texts, ids, groups)
     tagging = _tag_in_chunks(tagger, batch, options)
     if options.propagate:
-        numbers = _note_numbers(notes)[units.owners]
+        rows = pa.array(np.arange(len(notes))).cast(pa.large_string())  # ids may be repeated
+        numbers = number_patients(notes.column("group"), rows)[units.owners]
         tagging = propagate_names(tagging, batch, numbers, options.propagate)
     entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     rows = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
@@ -111,14 +113,6 @@ def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging
     starts = range(0, max(len(batch), 1), _UNITS)
     chunks = [batch] if len(starts) == 1 else (batch.slice(s, s + _UNITS) for s in starts)
     return joined([tagger.tag(chunk, measure=options.measure, detail=detail) for chunk in chunks])
-
-
-def _note_numbers(notes: pa.RecordBatch) -> npt.NDArray[np.int64]:
-    """Return a number for each note, which the notes of a patient share, shape (D,)."""
-    patients = notes.column("group").dictionary_encode()
-    numbers = patients.indices.cast(pa.int64()).fill_null(-1).to_numpy()
-    alone = len(patients.dictionary) + np.arange(len(notes))
-    return np.where(numbers < 0, alone, numbers)
 
 
 def tagged_batches(

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from corpus.errors import InputError
 from corpus.flat import bounds_of
-from corpus.patients import PatientSets, patient_key
+from corpus.patients import PatientSets, patient_keys
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import read_columns, table_errors_of, write_table
@@ -161,7 +161,7 @@ class WordCounter:
         tokens : Tokens
             The N tokens of D documents.
         patients : sequence of str
-            The key of the patient of each document (see `corpus.patients.patient_key`), if
+            The key of the patient of each document (see `corpus.patients.patient_keys`), if
             patients are counted.
 
         Returns
@@ -268,8 +268,7 @@ def count_words(
     counter = WordCounter(with_patients=True)
     for batch in batches:
         texts = batch.column("text")
-        groups, ids = (batch.column(name).to_pylist() for name in ("group", "id"))
-        keys = list(map(patient_key, groups, ids))
+        keys = patient_keys(batch.column("group"), batch.column("id")).to_pylist()
         for piece in pieces_of(texts):
             counter.add(tokenize(texts[piece]), keys[piece])
             if progress:

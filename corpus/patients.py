@@ -10,6 +10,8 @@ from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpus.batch import Batch
 
@@ -20,27 +22,29 @@ NOBODY = -1
 MOST_PATIENTS = 16
 
 
-def patient_key(group: str | None, name: str) -> str:
-    """Return a text that is the same for the documents of a patient and differs between patients.
+def patient_keys(groups: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return texts that are the same for the documents of a patient and differ between patients.
 
     A document without a known patient counts as its own patient.
     """
-    return f"g{group}" if group else f"d{name}"
+    nothing, of_group, of_document = (pa.scalar(text, groups.type) for text in ("", "g", "d"))
+    groups = pc.if_else(pc.equal(groups, nothing), None, groups)
+    return pc.coalesce(
+        pc.binary_join_element_wise(of_group, groups, nothing),
+        pc.binary_join_element_wise(of_document, ids, nothing),
+    )
 
 
-def number_patients(
-    groups: Iterable[str | None], ids: Iterable[str], numbers: dict[str, int] | None = None
-) -> npt.NDArray[np.int64]:
+def number_patients(groups: pa.LargeStringArray, ids: pa.LargeStringArray) -> npt.NDArray[np.int64]:
     """Assign numbers to patients in the order of their first document.
 
     Parameters
     ----------
-    groups : iterable of str or None
-        The patient of each document. A document whose patient is not known has a number of its own.
-    ids : iterable of str
+    groups : pyarrow.LargeStringArray, length D
+        The patient of each document. A document whose patient is null or empty has a number of its
+        own.
+    ids : pyarrow.LargeStringArray, length D
         The documents.
-    numbers : dict of str to int, optional
-        The numbers that earlier calls assigned, by key. New ones are added.
 
     Returns
     -------
@@ -48,12 +52,11 @@ def number_patients(
 
     Examples
     --------
-    >>> number_patients(["p1", None, "p1", ""], ["a", "b", "c", "d"]).tolist()
+    >>> groups, ids = (pa.array(x, pa.large_string()) for x in (["p1", None, "p1", ""], "abcd"))
+    >>> number_patients(groups, ids).tolist()
     [0, 1, 0, 2]
     """
-    numbers = {} if numbers is None else numbers
-    keys = map(patient_key, groups, ids)
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    return np.array(patient_keys(groups, ids).dictionary_encode().indices, np.int64)
 
 
 def patient_numbers(batch: Batch) -> npt.NDArray[np.int64]:
@@ -62,7 +65,7 @@ def patient_numbers(batch: Batch) -> npt.NDArray[np.int64]:
     Documents that combine parts of others belong to `NOBODY`. Otherwise, the name of one patient
     would count for each patient into whose document it was copied.
     """
-    numbers = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
+    numbers = number_patients(batch.groups, batch.ids)
     return numbers if batch.derived is None else np.where(batch.derived, NOBODY, numbers)
 
 

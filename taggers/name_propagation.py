@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from corpus.batch import NO_VALUE, Batch
 from corpus.errors import InputError, quoted
-from corpus.patients import number_patients
 from corpus.ragged import owners_of, ranges_of
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
@@ -45,7 +44,8 @@ def propagate_names(
     batch : Batch
         D documents.
     notes : ndarray of int64, shape (D,)
-        The number of the note or patient of each document; see `note_numbers`.
+        The number of the note or patient of each document; see
+        `corpus.patients.number_patients`.
     classes : sequence of str
         Classes of names. Other classes, such as hospitals, are unsuitable, since their words also
         occur with other meanings.
@@ -101,15 +101,6 @@ def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
             raise InputError(
                 f"the model does not tag {name}; it tags {', '.join(map(quoted, known))}"
             )
-
-
-def note_numbers(batch: Batch) -> Indices:
-    """Return the number of the note or patient of each document, shape (D,).
-
-    Documents of the same group have the same number; a document without a group has a number of its
-    own. Units of a note, such as lines, belong to the group of its patient, or else of the note.
-    """
-    return number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
 
 
 def _full_name_words(

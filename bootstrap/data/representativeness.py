@@ -281,7 +281,7 @@ def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
     """Cross-validate a logistic regression; no patient is both trained on and held out."""
-    units = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
+    units = number_patients(batch.groups, batch.ids)
     # Documents of a patient are alike: the standard error counts patients.
     sizes = [len(np.unique(units[is_first == side])) for side in (True, False)]
     if min(sizes) < _LEAST_UNITS:

@@ -314,6 +314,6 @@ def _trial(model: Trial, validation: Batch, chosen: bool) -> TrialMetrics:
 
 def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, ConfusionCounts]:
     """Count strict entities in two halves of scored documents, with no group in both."""
-    sides = number_patients(validation.groups.to_pylist(), validation.ids.to_pylist()) % 2
+    sides = number_patients(validation.groups, validation.ids) % 2
     left, right = (scores.take(np.flatnonzero(sides == side)).counts("ner") for side in (0, 1))
     return left, right

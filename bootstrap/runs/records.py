@@ -194,7 +194,8 @@ class DocumentCounts:
     @property
     def units(self) -> npt.NDArray[np.int64]:
         """The number of each document's patient, or of the document where none is known."""
-        return number_patients(self.groups, self.ids)
+        groups, ids = (pa.array(names, pa.large_string()) for names in (self.groups, self.ids))
+        return number_patients(groups, ids)
 
     def class_counts(self) -> dict[str, ConfusionCounts]:
         """Sum the counts of each class over the documents."""

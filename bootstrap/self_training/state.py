@@ -13,9 +13,10 @@ from bootstrap.config.options import LoopOptions
 from bootstrap.selection.proportional import ChosenDocuments, Selection
 from bootstrap.selection.strategies import Strategy
 from corpus.batch import Batch, concatenate
+from corpus.patients import number_patients
 from corpus.scores import Scores
 from taggers.base import Detail, Tagger, Tagging
-from taggers.name_propagation import note_numbers, propagate_names
+from taggers.name_propagation import propagate_names
 
 #: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
 RELABEL = "relabel"
@@ -53,7 +54,9 @@ class Views:
         if not self.propagate:
             return tagger.tag(batch, measure=self.measure, detail=detail)
         tagging = tagger.tag(batch, measure=self.measure, detail="entity")
-        return propagate_names(tagging, batch, note_numbers(batch), self.propagate)
+        return propagate_names(
+            tagging, batch, number_patients(batch.groups, batch.ids), self.propagate
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

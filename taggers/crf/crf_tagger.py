@@ -176,7 +176,7 @@ def _best_clustering(
 
 def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
     """Split documents into those to train on and those held out, by group."""
-    groups = number_patients(train.groups.to_pylist(), train.ids.to_pylist())
+    groups = number_patients(train.groups, train.ids)
     drawn = rng.permutation(np.unique(groups))
     held = np.isin(groups, drawn[: len(drawn) // 5])
     return train.take(np.flatnonzero(~held)), train.take(np.flatnonzero(held))

@@ -291,7 +291,7 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
 
 def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     """Draw the documents that are held out, by group (patient), shape (D,)."""
-    patients = number_patients(train.groups.to_pylist(), train.ids.to_pylist())
+    patients = number_patients(train.groups, train.ids)
     number = len(np.unique(patients))
     drawn = rng.permutation(number)[: round(share * number)]
     return np.isin(patients, drawn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,15 +18,16 @@ from corpus.formats.batches import batches_of
 from corpus.patients import MOST_PATIENTS, number_patients
 from corpus.tokens import tokenize
 from corpus.units import split_documents
-from taggers.name_propagation import note_numbers
 
 
 def test_documents_of_a_patient_have_one_number() -> None:
-    groups = ["p", None, "p", "q", None, ""]
-    assert number_patients(groups, ["a", "p", "c", "d", "e", "f"]).tolist() == [0, 1, 0, 2, 3, 4]
-    numbers: dict[str, int] = {}
-    assert number_patients(["p", "q"], ["a", "b"], numbers).tolist() == [0, 1]
-    assert number_patients(["q", None], ["c", "q"], numbers).tolist() == [1, 2]
+    groups = pa.array(["p", None, "p", "q", None, "", None], pa.large_string())
+    ids = pa.array(["a", "p", "c", "d", "e", "f", "e"], pa.large_string())
+    numbers = number_patients(groups, ids)
+    assert numbers.tolist() == [0, 1, 0, 2, 3, 4, 3]
+    assert numbers.dtype == np.int64 and numbers.flags.writeable
+    assert number_patients(groups[1:], ids[1:]).tolist() == [0, 1, 2, 3, 4, 3]
+    assert number_patients(groups[:0], ids[:0]).tolist() == []
 
 
 def test_documents_with_an_empty_group_are_of_different_patients() -> None:
@@ -33,7 +35,7 @@ def test_documents_with_an_empty_group_are_of_different_patients() -> None:
     assert all(document.group is None for document in documents)
     batch = make_batch(documents, labelled=False)
     assert batch.groups.null_count == 2
-    for numbers in (note_numbers(batch), linked_units(documents)):
+    for numbers in (number_patients(batch.groups, batch.ids), linked_units(documents)):
         assert len(np.unique(numbers)) == 2
     units = split_documents(documents, "line", Problems())
     assert [unit.group for unit in units] == ["a", "b"]

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
+from corpus.patients import number_patients
 from corpus.tags import bio_labels, classes_of, find_entities, well_formed
 from taggers.base import Tagging
-from taggers.name_propagation import MIN_PROBABILITY, note_numbers, propagate_names
+from taggers.name_propagation import MIN_PROBABILITY, propagate_names
 
 LABELS = bio_labels(["LOC", "PERSON"])
 CLASSES = classes_of(LABELS)
@@ -252,7 +253,8 @@ def test_without_the_probabilities_of_tokens_there_are_none() -> None:
 def test_without_an_entity_nothing_changes() -> None:
     batch = batch_of([["Ana", "Puig"], ["Ana"]])
     outside = Tagging(np.zeros(3, np.int16), ("O",), np.ones(2), None, None, np.zeros((0, 0)))
-    assert propagate_names(outside, batch, note_numbers(batch), []).tags.tolist() == [0, 0, 0]
+    propagated = propagate_names(outside, batch, np.arange(2), [])
+    assert propagated.tags.tolist() == [0, 0, 0]
 
 
 def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_knows() -> None:
@@ -263,7 +265,7 @@ def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_k
     # It is known before there is anything to tag.
     empty = batch_of([])
     with pytest.raises(InputError, match="does not tag DOCTOR"):
-        propagate_names(tagging_of(empty, [], []), empty, note_numbers(empty), ["DOCTOR"])
+        propagate_names(tagging_of(empty, [], []), empty, np.arange(0), ["DOCTOR"])
 
 
 @given(st.lists(st.sampled_from([None, None, "p", "q", ""]), max_size=8))
@@ -272,7 +274,7 @@ def test_documents_of_a_group_are_of_one_note_and_others_stand_alone(groups) -> 
         [Document(str(number), "Ana", (), group) for number, group in enumerate(groups)],
         labelled=False,
     )
-    numbers = note_numbers(batch)
+    numbers = number_patients(batch.groups, batch.ids)
     assert numbers.dtype == np.int64 and numbers.shape == (len(groups),)
     for left, one in enumerate(groups):
         for right, other in enumerate(groups):
