@@ -91,7 +91,7 @@ def test_the_loop_holds_a_batch_at_a_time(pools: dict[int, Path]) -> None:
 @pytest.mark.slow
 def test_tagging_holds_a_bounded_number_at_a_time(pools, finished, tmp_path) -> None:
     """As few here as it takes to tell: the texts of the others alone are 80 MB."""
-    code = f"from bootstrap import inference\ninference._UNITS_PER_BATCH = 2000\n{TAG}"
+    code = f"from bootstrap import tagging\ntagging._ROWS = 2000\n{TAG}"
     peaks = {
         number: measured(code, finished, path, tmp_path / f"{number}.parquet")[1]
         for number, path in pools.items()
