@@ -200,7 +200,7 @@ def encode_notes(
     write_numbers(folder, _pieces(texts(), counter))
     counts, order = counter.ranked()
     if not len(counts):
-        raise InputError(f"{notes['source']}: {counts.total:,} documents without any word")
+        raise InputError(f"{notes['source']}: no document has a word")
     counts.save(folder / _WORDS)
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)

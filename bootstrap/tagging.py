@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from corpus.batch import Batch, batch_of_texts
-from corpus.errors import Problems
+from corpus.errors import Problems, number_of
 from corpus.flat import FlatTexts
 from corpus.formats.batches import list_array, regrouped, unlabelled, with_annotations
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
@@ -173,6 +173,6 @@ class TagSummary:
         """Yield the number of tokens, and the distribution of the confidences."""
         if not self.notes:
             return
-        yield f"{self.tokens:,} tokens; confidence of the notes:"
+        yield f"{number_of(self.tokens, 'token')}; confidence of the notes:"
         for low, high, count in zip(_BORDERS, _BORDERS[1:], self.confidences, strict=False):
             yield f"  {low:4.2f} to {high:4.2f}  {count / max(self.notes, 1):6.1%}  {count:,}"

@@ -54,7 +54,12 @@ def quoted(name: str, otherwise: str | None = None) -> str:
     """
     if _QUOTABLE.fullmatch(name):
         return name
-    return f"<{len(name)} characters>" if otherwise is None else otherwise
+    return f"<{number_of(len(name), 'character')}>" if otherwise is None else otherwise
+
+
+def number_of(count: int, noun: str, plural: str = "") -> str:
+    """Return a number and its noun, in the plural except after 1: ``1 note``, ``1,200 notes``."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def one_line(text: str, most: int = LONGEST_MESSAGE) -> str:
@@ -175,7 +180,7 @@ class Problems:
     named : dict of str to list of Problem
         The first problems of each kind, at most `NAMED_PER_KIND`.
     unused : set of str
-        The columns and keys that are not used; messages tell their number.
+        The columns and keys that are not used.
     """
 
     conflicts: Literal["stop", "longest"] = "stop"

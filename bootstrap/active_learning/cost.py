@@ -11,6 +11,7 @@ from bootstrap.active_learning.choice import ChoiceLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.data.samples import MOST_TOKENS, sample_of, small_crf
 from corpus.batch import Batch, are_among
+from corpus.errors import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ class RoundCost:
                 "CRF of the seed)"
             )
         return [
-            f"a round of {self.documents:,} documents: about {self.at_random:,.0f} tokens to read "
-            f"in random documents{chosen}; the budget is enough for {self.rounds:,} "
-            f"round{'' if self.rounds == 1 else 's'}"
+            f"a round of {number_of(self.documents, 'document')}: about {self.at_random:,.0f} "
+            f"tokens to read in random documents{chosen}; the budget is enough for "
+            + number_of(self.rounds, "round")
         ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.data.representativeness import percent
-from corpus.errors import quoted
+from corpus.errors import number_of, quoted
 from corpus.scores import ConfusionCounts
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
     """Describe which classes have most of the missed entities, a line for each."""
     for row in missed:
         number = row.counts.false_negatives
-        entities = "1 missed entity" if number == 1 else f"{number:,} missed entities"
+        entities = number_of(number, "missed entity", "missed entities")
         yield (
-            f"{quoted(row.name)}: {entities}, {percent(row.share)} of all that are missed "
+            f"{quoted(row.name)}: {entities}, {percent(row.share)} of all missed entities "
             f"(recall {row.counts.recall:.3f}, precision {row.counts.precision:.3f})"
         )
 

@@ -30,7 +30,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance, f1_of
 from bootstrap.runs.outcome import decision_lines, gain_lines, lines_on_test
 from bootstrap.self_training.stopping import STOPPED, best_iteration
-from corpus.errors import one_line
+from corpus.errors import number_of, one_line
 
 if TYPE_CHECKING:
     from bootstrap.reports.content import Report
@@ -104,7 +104,7 @@ def outcome_lines(run: Run) -> list[str]:
         f"Stopped: {reason}. Iteration {outcome.iteration} has the best model.",
         *gain_lines(outcome, run.start),
         *lines_on_test(outcome.iteration, *tested),
-        *_listed("Where recall is missing:", missed_lines(run.missed())),
+        *_listed("Where recall is lost:", missed_lines(run.missed())),
         *_listed("What to do next:", advice),
         *_proportion_lines(beyond_tolerance(rows)),
     ]
@@ -123,7 +123,7 @@ def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
     worst = max(beyond, key=lambda row: row.deviation or 0)
     return [
         "",
-        f"! Proportions were not kept in {number_of_iterations(len(beyond))} "
+        f"! Proportions were not kept in {number_of(len(beyond), 'iteration')} "
         f"({', '.join(str(row.iteration) for row in beyond)}): no selection of a tenth of the "
         "confident documents was within tolerance, so the nearest one was used.",
         f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
@@ -132,11 +132,6 @@ def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
         "With a lower select.confidence or a larger loop.batch, there are more documents to select "
         "from; select.proportions=false selects the most confident, whatever their proportions.",
     ]
-
-
-def number_of_iterations(number: int) -> str:
-    """Return a number of iterations in words."""
-    return f"{number} iteration{'' if number == 1 else 's'}"
 
 
 # Progress

@@ -16,7 +16,7 @@ from bootstrap.config.options import DataOptions
 from bootstrap.data.samples import Sample
 from bootstrap.data.splits import read_source_batches, splits_of
 from corpus.batch import Batch, batch_of_texts, make_batch
-from corpus.errors import Problem, Problems, quoted
+from corpus.errors import Problem, Problems, number_of, quoted
 from corpus.formats.batches import documents_of
 from corpus.formats.records import UNUSABLE
 from corpus.tokens.normalisation import UnusualCharacters, normalised_texts
@@ -232,8 +232,8 @@ def warnings(
         yield "unlabeled: there are no documents, so iteration 0 will be the only one"
     elif number < batch_size:
         yield (
-            f"unlabeled: {number:,} documents are fewer than one batch of {batch_size:,}: there "
-            "will be one iteration; set [loop] batch lower"
+            f"unlabeled: {number_of(number, 'document')}, fewer than one batch of {batch_size:,}: "
+            "there will be one iteration; set [loop] batch lower"
         )
     for split, report in reports.items():
         yield from (f"{split}: {line}" for line in report.problems.lines())
@@ -263,14 +263,14 @@ def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
     conflicting = report.problems.conflicting
     if conflicting and rules.conflicts == "stop":
         yield (
-            f"a run stops at the first of these {conflicting} overlapping or discontinuous "
-            'annotations; [data] conflicts = "longest" keeps the longest'
+            f"a run stops at the first of the overlapping or discontinuous annotations "
+            f'({conflicting:,}); [data] conflicts = "longest" keeps the longest'
         )
     faults = {"texts": report.unreadable, "annotations": report.unusable}
     if report.problems.rejected and rules.invalid == "stop":
-        number = " and ".join(f"{count} {what}" for what, count in faults.items() if count)
+        number = " and ".join(f"{what} ({count:,})" for what, count in faults.items() if count)
         yield (
-            f"a run stops at the first of these {number} that cannot be used; "
+            f"a run stops at the first of the {number} that cannot be used; "
             '[data] invalid = "skip" leaves them out'
         )
 
@@ -282,11 +282,8 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
             yield f"{split}: no entities; a run will not start"
         for name, count in sorted(report.entities.items()):
             if count < RARE:
-                entities = "entity" if count == 1 else "entities"
-                yield (
-                    f"{split}: only {count} {quoted(name)} {entities}; scores on fewer than {RARE} "
-                    "are unreliable"
-                )
+                entity = number_of(count, f"{quoted(name)} entity", f"{quoted(name)} entities")
+                yield f"{split}: only {entity}; scores on fewer than {RARE} are unreliable"
     learnable, where = set(classes), "[initial_model]" if classes else "the seed"
     if "seed" in reports:
         learnable |= set(reports["seed"].entities)

@@ -17,7 +17,7 @@ from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, batch_of_texts, make_batch
 from corpus.document import Document
-from corpus.errors import InputError, Problems, quoted
+from corpus.errors import InputError, Problems, number_of, quoted
 from corpus.formats import has_column, read_batches
 from corpus.formats.batches import concatenated, documents_of, relabelled
 from corpus.formats.synthetic import is_synthetic
@@ -223,7 +223,7 @@ def _labelled_notes(
 
 def _without_entities(source: str, number: int, hint: str) -> str:
     """Return the message about annotated documents without any entity."""
-    documents = "1 document" if number == 1 else f"{number} documents"
+    documents = number_of(number, "document")
     return f"{source}: {documents} without any entity; expected annotated documents{hint}"
 
 

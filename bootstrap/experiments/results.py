@@ -12,6 +12,7 @@ from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.page import PAGE, page_of
 from bootstrap.reports.tables import table_csv
 from bootstrap.runs.records import RunError
+from corpus.errors import number_of
 from corpus.storage.atomic import write_atomically
 
 _SCORED = "test documents"
@@ -78,10 +79,11 @@ def _report_of(experiment: ExperimentFolder, results: Sequence[RunResult]) -> Re
     comparison, *others = comparison_sections(
         results, rows, _SCORED, plan["experiment"].get("at_documents", [])
     )
+    runs = number_of(len(results), "run")
     code = Code(experiment.plan_file.read_text(encoding="utf-8"))
     return Report(
         title=experiment.folder.resolve().name,
-        subtitle=f"An experiment of {len(rows)} variants and {len(results):,} runs.",
+        subtitle=f"An experiment of {number_of(len(rows), 'variant')} and {runs}.",
         outcome=tuple(lines),
         tiles=tiles_of(rows),
         sections=(

@@ -26,7 +26,7 @@ from bootstrap.reports.parts.errors import (
 from bootstrap.reports.parts.scores import scores_figure, seconds_pair
 from bootstrap.reports.run_report import details, environment_of, run_report, settings_of
 from bootstrap.reports.tables import Table, columns
-from corpus.errors import InputError
+from corpus.errors import InputError, number_of
 
 _SCORED = "validation documents"
 
@@ -121,7 +121,7 @@ def _outcome(parts: Sequence[Sequence[GroupRecord]]) -> tuple[str, ...]:
         lines = [first, *lines]
     records = [record for part in parts for record in _records(part)]
     if unfinished := [record.name for record in records if not record.is_finished]:
-        lines.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
+        lines.append(f"Unfinished, shown up to the last iteration: {', '.join(unfinished)}.")
     return tuple(lines)
 
 
@@ -129,9 +129,9 @@ def _sections(groups: Sequence[GroupRecord]) -> dict[str, tuple[Block, ...]]:
     """Return the sections of comparable groups."""
     record, results = groups[0].records[0], _results(groups)
     scored = (
-        f"Scored on {len(record.counts[0].ids):,} validation documents with "
-        f"{len(record.rows[0].classes)} classes; each half is scored with the iteration that the "
-        "other half selected."
+        f"Scored on {number_of(len(record.counts[0].ids), 'validation document')} with "
+        f"{number_of(len(record.rows[0].classes), 'class', 'classes')}; each half is scored with "
+        "the iteration that the other half selected."
     )
     comparison, *others = comparison_sections(results, compare(results), _SCORED)
     sections: dict[str, tuple[Block, ...]] = {

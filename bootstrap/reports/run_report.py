@@ -24,7 +24,7 @@ from bootstrap.reports.tables import Column, Estimate, Table, columns, shown_cel
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
-from corpus.errors import InputError
+from corpus.errors import InputError, number_of
 from corpus.storage.fields import flattened
 from corpus.storage.manifest import read_manifest
 
@@ -52,10 +52,9 @@ def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
 
 
 def _state(record: RunRecord) -> str:
-    number = len(record.rows)
-    iterations = f"{number} iteration{'' if number == 1 else 's'}"
-    documents = f"{len(record.counts[0].ids):,} validation documents"
-    classes = f"{len(record.rows[0].classes)} classes"
+    iterations = number_of(len(record.rows), "iteration")
+    documents = number_of(len(record.counts[0].ids), "validation document")
+    classes = number_of(len(record.rows[0].classes), "class", "classes")
     kind = "Active learning" if any(row.queried for row in record.rows) else "Self-training"
     if not record.is_finished:
         return f"{kind}, not finished: {iterations} so far, {documents}, {classes}."
@@ -89,7 +88,7 @@ def _score_tile(label: str, score: Estimate) -> Tile:
 def _next_steps(record: RunRecord) -> tuple[Block, ...]:
     folder = record.run.folder
     lists = {
-        "Where recall is missing": tuple(missed_lines(record.run.missed())),
+        "Where recall is lost": tuple(missed_lines(record.run.missed())),
         "What to annotate, or add": tuple(
             advice_lines(read_advice(folder), folder / ANNOTATE, with_ids=False)
         ),

@@ -34,6 +34,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from corpus.errors import number_of
 from corpus.kernels.code_points import CharacterTable, Codes, code_points, text_of
 from corpus.ragged import offsets_of, ranges_of
 from corpus.tokens.characters import (
@@ -342,7 +343,7 @@ class UnusualCharacters:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of a report, the most frequent kind first; none for usual text."""
-        notes = f"of {self.notes:,} {'note' if self.notes == 1 else 'notes'}"
+        notes = f"of {number_of(self.notes, 'note')}"
         for kind, count in sorted(self.kinds.items(), key=lambda item: (-item[1], item[0])):
             names = sorted(f"U+{ord(one):04X}" for one in self.hidden if kind_of(one) == kind)
             named = f"{kind} ({', '.join(names)})" if names else kind

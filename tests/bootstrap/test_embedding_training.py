@@ -78,7 +78,7 @@ def test_notes_without_a_word_are_not_counted(tmp_path: Path, command: Command) 
     ):
         done = command(*arguments)
         assert done.code == 2
-        assert re.search("not one word|without any word", done.err)
+        assert "no document has a word" in done.err
     assert not (tmp_path / "w.parquet").exists()
 
 
@@ -219,7 +219,7 @@ def test_vectors_made_elsewhere_are_taken_over(embeddings, tmp_path, command) ->
     (tmp_path / "elsewhere.vec").write_text("\n".join(lines), encoding="utf-8")
     done = command("embed", "load", tmp_path / "elsewhere.vec", "-o", tmp_path / "e")
     assert done.code == 0, done
-    assert "1 duplicate word: the first vector" in done.err
+    assert "1 duplicate word: the first vector is kept" in done.err
     loaded = Embedding.load(tmp_path / "e" / "elsewhere")
     assert (loaded.vectors[2:] == embedding.vectors[2:]).all()
     assert command("cluster", tmp_path / "e", "--k", 4).code == 0

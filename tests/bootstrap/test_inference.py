@@ -213,12 +213,12 @@ def test_notes_of_every_format_are_tagged(
         assert ours_tagged.spans == (() if name == "text" else document.spans)
         assert ours_tagged.group == (document.group if name in ("jsonl", "parquet") else None)
     spans = sum(len(document.spans) for document in ours.values())
-    assert f"43 documents with {spans} spans are in {out}" in done.out
+    assert f"wrote 43 documents with {spans} spans to {out}" in done.out
     lost = {
         "jsonl": "",
         "parquet": "",
-        "brat": "left out, not supported by the format: 43 confidences",
-        "text": "43 confidences",
+        "brat": "left out, not supported by the format: confidences (43)",
+        "text": "confidences (43)",
     }[name]
     assert lost in done.out and ("left out" in done.out) == bool(lost)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpus.errors import NAMED_PER_KIND, Problem, ProblemError, Problems
+from corpus.errors import NAMED_PER_KIND, Problem, ProblemError, Problems, number_of
 
 OVERLAP = Problem("overlapping annotations", "a.ann:3", "T2 4-9 (AGE), left out")
 BROKEN = Problem("not UTF-8", "b.txt", "byte 17, left out")
@@ -47,3 +47,9 @@ def test_all_are_counted_and_the_first_named() -> None:
     assert lines[0] == f"lost: {NAMED_PER_KIND + 3}"
     assert lines[1:-3] == [f"  note {number}: 0-1" for number in range(NAMED_PER_KIND)]
     assert lines[-3:] == ["  and 3 more", "not UTF-8: 1", "  b.txt: byte 17, left out"]
+
+
+def test_one_thing_is_named_in_the_singular() -> None:
+    words = [number_of(count, "note") for count in (0, 1, 1200)]
+    assert words == ["0 notes", "1 note", "1,200 notes"]
+    assert number_of(2, "class", "classes") == "2 classes"

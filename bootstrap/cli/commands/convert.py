@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bootstrap.cli.console import print_report, report_problems
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, read_note_batches
-from corpus.errors import Problems, quoted
+from corpus.errors import Problems, number_of, quoted
 from corpus.formats import FORMATS, WriteReport, target_of, write_batches
 from corpus.formats.batches import relabelled
 
@@ -35,25 +35,28 @@ def main(options: argparse.Namespace) -> None:
 
 def dropped_lines(dropped: Mapping[str, int]) -> list[str]:
     """Name the labels that were dropped, and count their spans."""
-    if not dropped:
-        return []
-    return [f"left out, spans of labels that are not in [labels]: {_named(dropped)}"]
+    line = f"left out, spans of labels that are not in [labels]: {_named(dropped)}"
+    return [line] if dropped else []
 
 
 def _named(counts: Mapping[str, int]) -> str:
-    named = [f"{quoted(name)} ({count:,})" for name, count in sorted(counts.items())]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return f"{', '.join(named[:_NAMED])}{more}"
+    return _listed([f"{quoted(name)} ({count:,})" for name, count in sorted(counts.items())])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def written_lines(written: WriteReport, target: Path, problems: Problems) -> Sequence[str]:
     """Report the documents written, and annotations and columns that were left out."""
-    unused = len(problems.unused)
-    lost = [f"{count:,} {what}" for what, count in written.left_out.items()]
+    unused = [quoted(name) for name in sorted(problems.unused)]
+    lost = [f"{what} ({count:,})" for what, count in written.left_out.items()]
     others = written.other_columns
+    documents, spans = number_of(written.documents, "document"), number_of(written.spans, "span")
     return [
-        f"{written.documents:,} documents with {written.spans:,} spans are in {target}",
+        f"wrote {documents} with {spans} to {target}",
         *([f"left out, not supported by the format: {', '.join(lost)}"] if lost else []),
         *([f"left out, values of other columns: {_named(others)}"] if others else []),
-        *([f"left out, not part of a note: {unused:,} columns or keys"] if unused else []),
+        *([f"left out, columns or keys that are not carried: {_listed(unused)}"] if unused else []),
     ]

@@ -22,7 +22,7 @@ def main(options: argparse.Namespace) -> None:
         counts = count_words(notes, progress=lambda done: bar.report("counting", done, total))
     report_problems(problems)
     if not len(counts):
-        raise InputError(f"{options.source}: {counts.total:,} documents without any word")
+        raise InputError(f"{options.source}: no document has a word")
     counts.save(options.output)
     print_lines(
         [

@@ -12,7 +12,7 @@ import pyarrow as pa
 from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
 from bootstrap.cli.inputs import problems_of, read_note_batches
 from bootstrap.embedding_training import EmbeddingRecipe, embed, notes_of
-from corpus.errors import InputError
+from corpus.errors import InputError, number_of
 from corpus.formats import count_records
 from corpus.units import unit_texts
 from taggers.embeddings.embedding import Embedding, find_embeddings
@@ -80,8 +80,7 @@ def load(options: argparse.Namespace) -> None:
             progress=lambda done, total: bar.report("reading", done, total),
         )
     if repeated:
-        words = "word" if repeated == 1 else "words"
-        _log.warning("%s duplicate %s: the first vector of each is kept", f"{repeated:,}", words)
+        _log.warning("%s: the first vector is kept", number_of(repeated, "duplicate word"))
     _print_embeddings([embedding], options.output)
 
 
@@ -137,4 +136,4 @@ def _looked_up(embedding: Embedding, word: str) -> str:
     if entry is None:
         return f"{word} (not in the vocabulary; from its character n-grams)"
     name, count = entry
-    return f"{name} ({count:,} occurrences)" if count else name
+    return f"{name} ({number_of(count, 'occurrence')})" if count else name

@@ -14,7 +14,7 @@ import numpy as np
 from bootstrap.cli.commands.convert import dropped_lines
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of
-from corpus.errors import InputError, quoted
+from corpus.errors import InputError, number_of, quoted
 from corpus.evaluation import score
 from corpus.formats import read_batches
 from corpus.formats.batches import documents_of, relabelled
@@ -44,7 +44,7 @@ def main(options: argparse.Namespace) -> None:
     report = score(gold, predicted).report(np.random.default_rng(0))
     if not any(document.spans for document in gold):
         raise InputError(
-            f"{options.gold}: {len(gold):,} gold documents without any entity; expected "
+            f"{options.gold}: {number_of(len(gold), 'gold document')} without any entity; expected "
             "annotated notes (is --gold-label-column the name of their annotations?)"
         )
     if options.json:
@@ -56,8 +56,8 @@ def main(options: argparse.Namespace) -> None:
     print_lines(
         [
             f"leak: {report['leak']:.4f} entities missed per gold line that is not blank",
-            f"{len(gold):,} gold and {len(predicted):,} predicted documents; {missing:,} only "
-            f"gold (all missed), {extra:,} only predicted (all spurious)",
+            f"{len(gold):,} gold and {number_of(len(predicted), 'predicted document')}; "
+            f"{missing:,} only gold (all missed), {extra:,} only predicted (all spurious)",
             *dropped_lines(dropped),
         ]
     )

@@ -24,7 +24,7 @@ from bootstrap.experiments.results import experiment_report, read_results, write
 from bootstrap.experiments.runner import Event, PlannedRun, carry_out_all, prepare_runs
 from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import warm_up_taggers
-from corpus.errors import InputError
+from corpus.errors import InputError, number_of
 from corpus.storage.atomic import write_errors_of
 
 _log = logging.getLogger(__name__)
@@ -115,8 +115,8 @@ def _confirm(plan: Plan, *, confirmed: bool) -> None:
     """Ask before many runs; refused ones raise an `InputError`."""
     states, splits = len(plan.options.random_states), len(plan.splits)
     line = (
-        f"{len(plan.variants):,} variants with {states:,} random states on {splits:,} splits are "
-        f"{len(plan.runs):,} runs"
+        f"{number_of(len(plan.runs), 'run')}: {number_of(len(plan.variants), 'variant')} with "
+        f"{number_of(states, 'random state')} on {number_of(splits, 'split')}"
     )
     _log.info("%s", line)
     if confirmed or len(plan.runs) <= MANY_RUNS:
@@ -186,4 +186,4 @@ def _state_of(run: Run) -> str:
         return "not begun"
     if run.is_finished():
         return "finished"
-    return f"{len(run.metrics()):,} iterations"
+    return number_of(len(run.metrics()), "iteration")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
 from bootstrap.cli.parser import OF_CLASS, OF_WORD
-from corpus.errors import InputError, Problems, quoted
+from corpus.errors import InputError, Problems, number_of, quoted
 from corpus.storage.atomic import refuse_existing
 from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold_terms
@@ -85,11 +85,7 @@ def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -
     if unused := [number for name, number in numbers.items() if name not in used]:
         yield f"  not used: {', '.join(unused)}"
     left = f", {imported.left_out:,} left out" if imported.left_out else ""
-    yield f"  {_counted(imported.rows, 'row')}{left}: {_counted(len(imported.gazetteer), 'term')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    yield f"  {number_of(imported.rows, 'row')}{left}: {number_of(len(imported.gazetteer), 'term')}"
 
 
 def merge(options: argparse.Namespace) -> None:
@@ -136,7 +132,7 @@ def show(options: argparse.Namespace) -> None:
 def _show_classes(gazetteer: Gazetteer, number: int) -> None:
     """Print the size of each class and its most frequent terms."""
     for size in gazetteer.sizes():
-        title = f"{quoted(size.name)}: {size.terms:,} terms, {size.count:,} in all"
+        title = f"{quoted(size.name)}: {number_of(size.terms, 'term')}, {size.count:,} in all"
         _list(title, gazetteer.table().filter(pc.equal(gazetteer.classes, size.name)), number)
 
 
@@ -157,7 +153,7 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
         of_class = parts.filter(pc.equal(parts["class"], name))
         if len(of_class):
             total = pc.sum(of_class["count"]).as_py()
-            title = f"{quoted(name)}: part of {len(of_class):,} terms, {total:,} in all"
+            title = f"{quoted(name)}: part of {number_of(len(of_class), 'term')}, {total:,} in all"
             _list(title, of_class, number)
     return True
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bootstrap.cli.console import output, print_lines, report_compiling, report_problems
-from bootstrap.cli.display import RunDisplay, number_of_iterations, outcome_lines, print_classes
+from bootstrap.cli.display import RunDisplay, outcome_lines, print_classes
 from bootstrap.cli.logs import log_event, log_lines, progress_enabled
 from bootstrap.config.configuration import LACKS_ACTIVE, Configuration, load_configuration
 from bootstrap.config.options import LoopOptions
@@ -20,7 +20,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
-from corpus.errors import InputError, quoted
+from corpus.errors import InputError, number_of, quoted
 from corpus.storage.atomic import write_errors_of
 from corpus.tags import classes_of
 from taggers import TrainingError
@@ -95,7 +95,7 @@ def run_and_show(
         except KeyboardInterrupt:
             _log.warning(
                 "interrupted; finished: %s. Continue with --resume",
-                number_of_iterations(len(run.metrics())),
+                number_of(len(run.metrics()), "iteration"),
             )
             raise
         except TrainingError as error:
@@ -138,11 +138,11 @@ def _pool_lines(rows: Sequence[IterationMetrics], loop: LoopOptions) -> list[str
     blank = all(row.blank == row.tagged for row in rows)
     if loop.iterations and not tagged:
         return ["unlabeled: there are no notes, so iteration 0 is the only one"]
-    lines = [f"unlabeled: all {tagged:,} documents are blank"] if tagged and blank else []
+    lines = [f"unlabeled: all documents are blank ({tagged:,})"] if tagged and blank else []
     if 0 < tagged < loop.batch:
         lines.append(
-            f"unlabeled: {tagged:,} documents are fewer than one batch of {loop.batch:,}, so there "
-            "was only one iteration; set [loop] batch lower"
+            f"unlabeled: {number_of(tagged, 'document')}, fewer than one batch of {loop.batch:,}; "
+            "there was only one iteration; set [loop] batch lower"
         )
     return lines
 

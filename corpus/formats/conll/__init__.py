@@ -228,7 +228,7 @@ def _unused(sentences: list[_Sentence], layout: _Layout) -> set[str]:
     """Name the columns and comments that no part of a document is read from."""
     keys = {key for sentence in sentences for key in sentence.comments}
     columns = set(range(layout.width)) - {layout.token, layout.tag}
-    return {f"# {key}" for key in keys - _COMMENTS} | {f"column {index}" for index in columns}
+    return {f"#{key}" for key in keys - _COMMENTS} | {str(index) for index in columns}
 
 
 def _id_of(comments: dict[str, str], default: str) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, Problem, ProblemError, Problems
+from corpus.errors import InputError, Problem, ProblemError, Problems, number_of
 from corpus.formats.batches import SCHEMA, batch_of, concatenated, documents_of, list_array
 from corpus.formats.records import (
     MALFORMED,
@@ -114,7 +114,7 @@ def check_names(names: list[str], file: str, columns: Columns) -> None:
 def _listed(names: Sequence[str]) -> str:
     """Return the number of columns, and the usual names among theirs; others may be text."""
     among = ", ".join(dict.fromkeys(name for name in names if name.lower() in _USUAL))
-    number = "1 column" if len(names) == 1 else f"{len(names):,} columns"
+    number = number_of(len(names), "column")
     return f"{number}, among them {among}" if among else number
 
 

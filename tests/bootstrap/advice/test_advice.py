@@ -208,7 +208,7 @@ def test_a_finished_run_has_a_report_even_if_its_advice_fails(
     done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
     assert done.code == 0 and f"{copied} is finished." in done.out
     assert f"{copied} {message}" in " ".join(done.err.split()) and "Anna" not in done.all
-    assert "<h3>Where recall is missing</h3>" in (copied / "report.html").read_text("utf-8")
+    assert "<h3>Where recall is lost</h3>" in (copied / "report.html").read_text("utf-8")
     assert read_advice(copied) is None
 
 
@@ -218,9 +218,9 @@ def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Com
     low, high = outcome.interval
     assert low < outcome.gain < high
     assert f"95 % interval {low:+.3f} to {high:+.3f}" in shown
-    assert "Where recall is missing:" in shown and "What to do next:" in shown
+    assert "Where recall is lost:" in shown and "What to do next:" in shown
     page = (finished / "report.html").read_text(encoding="utf-8")
-    for title in ("Where recall is missing", "What to annotate, or add"):
+    for title in ("Where recall is lost", "What to annotate, or add"):
         assert f"<h3>{title}</h3>" in page
     for missed in Run(finished).missed():
         counts = Run(finished).validation_counts(outcome.iteration)
@@ -238,8 +238,8 @@ def test_classes_with_a_tenth_of_the_missed_entities_are_named() -> None:
     missed = most_missed(classes)
     assert [(row.name, row.share) for row in missed] == [("PERSON", 0.6), ("DATE", 0.3)]
     assert list(missed_lines(missed)) == [
-        "PERSON: 60 missed entities, 60 % of all that are missed (recall 0.400, precision 0.800)",
-        "DATE: 30 missed entities, 30 % of all that are missed (recall 0.032, precision 0.500)",
+        "PERSON: 60 missed entities, 60 % of all missed entities (recall 0.400, precision 0.800)",
+        "DATE: 30 missed entities, 30 % of all missed entities (recall 0.032, precision 0.500)",
     ]
 
 

@@ -175,16 +175,19 @@ def test_labels_to_rename_by_must_be_there(judged, tmp_path, command) -> None:
 
 @pytest.mark.parametrize(
     ("content", "number"),
-    [("", 0), ('{"id": "z", "text": "Anna", "labels": [[0, 4, "PERSON"]]}\n', 1)],
+    [
+        ("", "0 gold documents"),
+        ('{"id": "z", "text": "Anna", "labels": [[0, 4, "PERSON"]]}\n', "1 gold document"),
+    ],
 )
 def test_gold_notes_without_annotations_are_refused(
-    content: str, number: int, judged: tuple[Path, Path], tmp_path: Path, command: Command
+    content: str, number: str, judged: tuple[Path, Path], tmp_path: Path, command: Command
 ) -> None:
     """Or nothing would be missed in them, and nothing seem to leak."""
     (tmp_path / "bare.jsonl").write_text(content)
     refused = command("evaluate", tmp_path / "bare.jsonl", judged[1], "--json", tmp_path / "x.json")
     assert (refused.code, refused.out) == (2, "")
-    assert f"bare.jsonl: {number} gold documents without any entity" in refused.err
+    assert f"bare.jsonl: {number} without any entity" in refused.err
     assert not (tmp_path / "x.json").exists()
 
 

@@ -24,7 +24,7 @@ def test_standard_output_has_notes_and_standard_error_the_report() -> None:
     code, out, err = piped("Núria\n\nPere", "convert", "--from", "text", "-", "-")
     assert code == 0
     assert [json.loads(line)["text"] for line in out.splitlines()] == ["Núria", "", "Pere"]
-    assert "3 documents with 0 spans" in err
+    assert "wrote 3 documents with 0 spans to -" in err
 
 
 def test_a_note_that_cannot_be_read_ends_a_pipe() -> None:
@@ -49,5 +49,5 @@ def test_a_named_pipe_is_read_once(tmp_path, command) -> None:
         assert done.code == 0
         (row,) = csv.DictReader((tmp_path / f"{suffix}.csv").open())
         assert (row["id"], row["text"], "ward" in row) == ("1", "Núria", False)
-        lost = {"jsonl": "other columns: ward (1)", "csv": "not part of a note: 1 columns"}
+        lost = {"jsonl": "other columns: ward (1)", "csv": "that are not carried: ward"}
         assert lost[suffix] in done.out

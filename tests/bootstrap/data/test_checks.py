@@ -162,9 +162,9 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(configured)
     assert "document overlap: 0-9 (PERSON) is kept, 5-9 (LOCATION) is left out" in text
     assert "seed: annotations outside of the text: 1" in text
     stops = [
-        "seed: a run stops at the first of these 1 overlapping or discontinuous annotations; "
+        "seed: a run stops at the first of the overlapping or discontinuous annotations (1); "
         '[data] conflicts = "longest" keeps the longest',
-        "seed: a run stops at the first of these 1 texts and 2 annotations that cannot be used; "
+        "seed: a run stops at the first of the texts (1) and annotations (2) that cannot be used; "
         '[data] invalid = "skip" leaves them out',
     ]
     assert lines[-2:] == stops
@@ -215,7 +215,7 @@ def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]
     assert len(predicted) == 2  # classes
     assert all(len(re.findall(r"\d+\.\d+", line)) == 2 for line in predicted)
     assert "! seed: its documents differ from the validation documents" in done.out
-    assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
+    assert "! unlabeled: 2,000 documents, fewer than one batch of 5,000" in done.out
 
 
 def test_all_problems_can_be_listed(project, tmp_path, command) -> None:

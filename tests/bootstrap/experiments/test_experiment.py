@@ -190,7 +190,7 @@ def test_many_runs_need_a_confirmation(own_file: OwnFile, tmp_path: Path, comman
     grid += f"loop.patience = {list(range(1, 101))}\n"
     path = own_file(QUICK.replace('method = "supervised"', "") + grid)
     message = refusal(command, "experiment", path, "--out", tmp_path / "no")
-    assert "10,000 variants with 1 random states on 2 splits are 20,000 runs" in message
+    assert "20,000 runs: 10,000 variants with 1 random state on 2 splits" in message
     assert "--yes" in message
     assert not (tmp_path / "no").exists()
 

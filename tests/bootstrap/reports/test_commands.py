@@ -88,7 +88,7 @@ def test_several_runs_are_on_one_axis(finished, shorter, tmp_path, command, pars
         shown.names("table")
     )
     assert "The highest F1 on the validation documents is" in shown.said
-    assert "Not finished, and shown as far as they are: bad." in shown.said
+    assert "Unfinished, shown up to the last iteration: bad." in shown.said
     groups = load_groups([RunGroup("good", (Run(finished),)), RunGroup("bad", (Run(shorter),))])
     differences, scores = figure_of(groups, "differences"), curves_of(groups)
     difference = differences.panels[0].series[0]

@@ -348,8 +348,8 @@ def run_with(tmp_path, make_project, command, without_advice) -> Callable[..., A
     ("unlabeled", "said"),
     [
         ([], "there are no notes, so iteration 0 is the only one"),
-        ([Document("u", "Pac Anna ve")], "1 documents are fewer than one batch of 600"),
-        ([Document(f"u{number}", " \n") for number in range(30)], "all 30 documents are blank\n"),
+        ([Document("u", "Pac Anna ve")], "1 document, fewer than one batch of 600"),
+        ([Document(f"u{number}", " \n") for number in range(30)], "all documents are blank (30)\n"),
     ],
 )
 def test_few_unlabeled_notes_are_said_to_be(run_with, tmp_path, unlabeled, said) -> None:
