@@ -22,7 +22,7 @@ def test_every_setting_is_in_the_reference_with_help(hooks):
 
 
 def test_strategies_and_queries_are_in_the_reference_and_on_their_pages(hooks):
-    """Their tables are all that names them, so that one more is three files."""
+    """Nothing else lists them, so that one more is three files."""
     rows = {(row.section, row.key): row for row in hooks.setting_rows()}
     tables = {
         "self-training": (rows["select", "strategy"], STRATEGIES),
@@ -33,6 +33,13 @@ def test_strategies_and_queries_are_in_the_reference_and_on_their_pages(hooks):
         for name in table:
             assert f'"{name}"' in row.type and f'"{name}"' in row.help
             assert f"| `{name}` |" in text
+
+
+def test_the_page_of_strategies_names_those_that_auto_compares():
+    page = (ROOT / "docs/explanation/self-training.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `auto` \|([^|]+)\|", page, re.MULTILINE)
+    compared = [name for name, kind in STRATEGIES.items() if kind.compared is not None]
+    assert re.findall(r"`(\w+)`", row) == compared
 
 
 def test_pages_name_the_defaults_that_settings_have(hooks):
