@@ -106,6 +106,7 @@ def decode_scores(
     names: Sequence[str] = (),
     detail: Detail = "document",
     progress: Progress | None = None,
+    packed: int = _PACKED,
 ) -> Decoded:
     """Compute the best labels of documents whose tokens have a score for each label.
 
@@ -125,6 +126,8 @@ def decode_scores(
         What to compute in addition to the best sequences; see `taggers.base.Detail`.
     progress : callable, optional
         Called with the number of documents done and of all documents.
+    packed : int
+        Tokens that are scored at a time.
     """
     padded = lattice.padded_transition(transition, real)
     transitions, labels = lattice.Transitions(transition, real), EntityLabels.from_names(names)
@@ -132,7 +135,7 @@ def decode_scores(
     tags, log_probability = np.zeros(tokens, np.int16), np.zeros(number)
     chosen = np.zeros(tokens) if detail in {"token", "entity"} else None
     marginals = np.zeros((tokens, len(transition))) if detail == "labels" else None
-    packings = lattice.pack(documents, _PACKED)
+    packings = lattice.pack(documents, packed)
     largest = max((packing.tokens for packing in packings), default=0)
     buffers = np.empty((2, largest, len(padded)), real)
     done = number - sum(len(packing.documents) for packing in packings)

@@ -41,6 +41,8 @@ from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 #: The weights of labels, by the beginnings of their names.
 _OF_LABELS = ("scores_", "transitions", "start", "end")
 
+_PACKED = 1 << 14  # tokens packed at a time: matrix products are faster with more rows
+
 
 class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     """A tagger with a bidirectional LSTM and a CRF.
@@ -238,6 +240,7 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
                 names=self.labels,
                 detail=detail,
                 progress=progress,
+                packed=_PACKED,
             )
 
     def _is_trained(self) -> bool:

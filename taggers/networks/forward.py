@@ -12,7 +12,7 @@ from corpus.ragged import number_used, offsets_of
 from taggers.crf import lattice
 from taggers.crf.word_rows import WordRows
 from taggers.features.templates import Templates
-from taggers.networks.lstm import run_lstm
+from taggers.networks.lstm import run_lstm, tanh_fraction
 from taggers.networks.network_sizes import DIRECTIONS
 from taggers.networks.vocabulary import Codes
 from taggers.networks.word_inputs import WordArrays, WordInputs
@@ -116,12 +116,9 @@ class Forward:
         tokens = packing.positions
         tables = self.words.table, kernel_array(context_table)
         hidden = self._lstm.run(packing.steps, tables, (words[tokens], contexts[tokens]))
-        joined, backward = hidden @ self._joined
-        joined += backward
-        joined += self._bias
-        labels = scores.shape[1]
-        np.matmul(np.tanh(joined[:, labels:]), self._of_hidden, out=scores)
-        scores += joined[:, :labels]
+        forward, backward = hidden @ self._joined
+        join_directions(forward, backward, self._bias, scores)
+        scores += forward[:, scores.shape[1] :] @ self._of_hidden
         start, end = self._weights["start"], self._weights["end"]
         scores[: packing.steps[1], : len(start)] += start
         scores[_lasts(packing), : len(end)] += end
@@ -190,6 +187,29 @@ class BiLSTM:
         for reverse, recurrent in enumerate(self._recurrent):
             run_lstm(tables, rows, recurrent, steps, bool(reverse), outputs[reverse], no_states)
         return outputs
+
+
+@compiled("float32[:, ::1], float32[:, ::1], float32[::1], float32[:, ::1]", vectorised=True)
+def join_directions(forward: Array, backward: Array, bias: Array, scores: Array) -> None:
+    """Compute the scores of labels, and in place of `forward` the hidden layer behind them."""
+    labels = scores.shape[1]
+    for row in range(len(scores)):
+        own, other = forward[row], backward[row]
+        _sum(own[:labels], other[:labels], bias[:labels], scores[row])
+        _sum_tangent(own[labels:], other[labels:], bias[labels:])
+
+
+@compiled(vectorised=True)
+def _sum(forward: Array, backward: Array, bias: Array, scores: Array) -> None:
+    for label in range(len(scores)):
+        scores[label] = forward[label] + backward[label] + bias[label]
+
+
+@compiled(vectorised=True)
+def _sum_tangent(forward: Array, backward: Array, bias: Array) -> None:
+    for unit in range(len(forward)):
+        tangent, by = tanh_fraction(forward[unit] + backward[unit] + bias[unit])
+        forward[unit] = tangent / by
 
 
 def word_vectors(weights: Weights, arrays: WordArrays) -> Floats:

@@ -57,27 +57,28 @@ def tanh_fraction(x: Any) -> tuple[Any, Any]:
 
 @compiled(vectorised=True)
 def _add(gates: Array, word: Array, context: Array) -> None:
-    for unit in range(len(gates)):
-        gates[unit] += word[unit] + context[unit]
+    for index in range(len(gates)):
+        gates[index] += word[index] + context[index]
 
 
 @compiled(vectorised=True)
-def _activate(
-    inputs: Array, forgets: Array, candidates: Array, outs: Array, cells: Array, outputs: Array
-) -> None:
-    """Update cells and outputs by the gates before their activation functions."""
+def _activate(gates: Array, cells: Array, outputs: Array) -> None:
+    """Update the cells and outputs of a token by its gates before their activation functions."""
     # sigmoid(x) = (1 + tanh(x / 2)) / 2. Fractions are joined: division takes longest.
-    for index in range(len(cells)):
-        i, i_by = tanh_fraction(_HALF * inputs[index])
-        f, f_by = tanh_fraction(_HALF * forgets[index])
-        c, c_by = tanh_fraction(candidates[index])
-        o, o_by = tanh_fraction(_HALF * outs[index])
+    units = len(cells)
+    inputs, forgets = gates[:units], gates[units : 2 * units]
+    candidates, outs = gates[2 * units : 3 * units], gates[3 * units :]
+    for unit in range(units):
+        i, i_by = tanh_fraction(_HALF * inputs[unit])
+        f, f_by = tanh_fraction(_HALF * forgets[unit])
+        c, c_by = tanh_fraction(candidates[unit])
+        o, o_by = tanh_fraction(_HALF * outs[unit])
         added_by = i_by * c_by
         added = (i_by + i) * c * f_by
-        cell = _HALF * ((f_by + f) * cells[index] * added_by + added) / (f_by * added_by)
-        cells[index] = cell
+        cell = _HALF * ((f_by + f) * cells[unit] * added_by + added) / (f_by * added_by)
+        cells[unit] = cell
         h, h_by = tanh_fraction(cell)
-        outputs[index] = _HALF * (o_by + o) * h / (o_by * h_by)
+        outputs[unit] = _HALF * (o_by + o) * h / (o_by * h_by)
 
 
 @compiled(vectorised=True)
@@ -124,9 +125,8 @@ def run_lstm(
     """
     (word_table, context_table), (words, contexts) = tables, rows
     units, sequences = len(recurrent), steps[1] - steps[0]
-    # With the gates apart, the activations of all sequences are one loop over arrays.
-    weights = np.ascontiguousarray(recurrent.reshape(units, 4, units).transpose(1, 0, 2))
-    gates = np.zeros((4, sequences, units), np.float32)
+    begin, end = 4 * units * reverse, 4 * units * (reverse + 1)
+    gates = np.zeros((sequences, 4 * units), np.float32)
     cells = np.zeros((sequences, units), np.float32)
     before, going = 0, 0
     for step in range(len(steps) - 1):
@@ -134,26 +134,18 @@ def run_lstm(
         first, after = steps[place], steps[place + 1]
         active = after - first
         going = min(going, active)  # the other gates are still 0: their sequences begin here
-        for gate in range(4):
-            np.dot(outputs[before : before + going], weights[gate], gates[gate, :going])
+        np.dot(outputs[before : before + going], recurrent, gates[:going])
         for row in range(active):
-            word, context = word_table[words[first + row]], context_table[contexts[first + row]]
-            for gate in range(4):
-                begin = (4 * reverse + gate) * units
-                _add(gates[gate, row], word[begin : begin + units], context[begin : begin + units])
-        _activate(
-            gates[0, :active].reshape(-1),
-            gates[1, :active].reshape(-1),
-            gates[2, :active].reshape(-1),
-            gates[3, :active].reshape(-1),
-            cells[:active].reshape(-1),
-            outputs[first:after].reshape(-1),
-        )
-        if states.shape[1]:
-            for gate in range(4):
-                own = gates[gate, :active].reshape(-1)
-                _keep(own, gate == 2, states[gate, first:after].reshape(-1))
-            states[4, first:after] = cells[:active]
+            # All of a token at once, as long as its gates are in the processor's cache.
+            own, token = gates[row], first + row
+            word, context = word_table[words[token]], context_table[contexts[token]]
+            _add(own, word[begin:end], context[begin:end])
+            _activate(own, cells[row], outputs[token])
+            if states.shape[1]:
+                for gate in range(4):
+                    of_gate = own[gate * units : (gate + 1) * units]
+                    _keep(of_gate, gate == 2, states[gate, token])
+                states[4, token] = cells[row]
         before, going = first, active
 
 

@@ -127,7 +127,7 @@ class Case:
     def documents(self) -> np.ndarray:
         return np.cumsum([0, *self.lengths], dtype=np.int64)
 
-    def decoded(self, real: type, detail: Any = "document", progress: Any = None) -> Decoded:
+    def decoded(self, real: type, detail: Any = "document", **settings: Any) -> Decoded:
         """Decode documents in which every token is a word, with a window of 0."""
         tokens, labels = self.scores.shape
         table = empty_table(tokens + 2, 1, labels, real)
@@ -137,5 +137,5 @@ class Case:
         def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
             lattice.gather(words, packing.where, table, 0, 1, scores)
 
-        settings = {"names": self.names, "detail": detail, "progress": progress}
+        settings |= {"names": self.names, "detail": detail}
         return decode_scores(self.documents, score, self.transition, table.dtype, **settings)

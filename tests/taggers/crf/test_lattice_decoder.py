@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.crf import lattice, lattice_decoder
+from taggers.crf import lattice
 from taggers.crf.lattice import forward_backward
 from taggers.crf.lattice_decoder import decode_scores
 from taggers.crf.weights import empty_table
@@ -104,14 +104,13 @@ def test_what_is_asked_for_beside_the_paths_changes_nothing_else(case: Case, rea
 @REALS
 @pytest.mark.parametrize("packed", [1, 5, 40])
 @pytest.mark.parametrize("step", [1.0, 30.0])
-def test_how_many_tokens_are_packed_makes_no_difference(monkeypatch, real, packed, step) -> None:
+def test_how_many_tokens_are_packed_makes_no_difference(real, packed, step) -> None:
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 12, 30).tolist()
     scores, transition = rng.normal(size=(sum(lengths), 5)), rng.normal(size=(5, 5))
     case = Case(lengths, scores, step * transition)
     expected = case.decoded(real, "labels")
-    monkeypatch.setattr(lattice_decoder, "_PACKED", packed)
-    actual = case.decoded(real, "labels")
+    actual = case.decoded(real, "labels", packed=packed)
     assert actual.labels.tolist() == expected.labels.tolist()
     assert actual.log_probability == pytest.approx(expected.log_probability, abs=CLOSE[real])
     assert expected.marginals is not None
@@ -237,11 +236,10 @@ def test_a_very_long_document_is_that_of_a_straightforward_computation(real, ste
     assert ((actual.chosen > 0) & (actual.chosen <= 1 + 1e-5)).all()
 
 
-def test_progress_is_told_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lattice_decoder, "_PACKED", 10)
+def test_progress_is_told_of_documents() -> None:
     case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
     steps: list[tuple[int, int]] = []
-    case.decoded(np.float32, progress=lambda *step: steps.append(step))
+    case.decoded(np.float32, progress=lambda *step: steps.append(step), packed=10)
     assert steps == sorted(steps)
     assert len(steps) > 1
     assert steps[-1] == (7, 7)

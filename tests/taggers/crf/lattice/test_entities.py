@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from corpus.tags import bio_labels, classes_of, find_entities
-from taggers.crf import lattice, lattice_decoder
+from taggers.crf import lattice
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 from tests.taggers.crf.conftest import Case, every_path
 
@@ -152,7 +152,7 @@ def test_any_entity_is_as_probable_as_by_brute_force(case: Case) -> None:
 @pytest.mark.parametrize("packed", [1, 5, 40])
 @pytest.mark.parametrize("step", [1.0, 100.0])
 def test_entities_come_in_the_order_of_their_tokens_however_packed(
-    monkeypatch: pytest.MonkeyPatch, real: type, packed: int, step: float
+    real: type, packed: int, step: float
 ) -> None:
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 12, 30).tolist()
@@ -163,8 +163,7 @@ def test_entities_come_in_the_order_of_their_tokens_however_packed(
     for start, stop in itertools.pairwise(case.documents):
         one = replace(case, lengths=[stop - start], scores=scores[start:stop])
         alone.append(one.decoded(real, "entity").entities)
-    monkeypatch.setattr(lattice_decoder, "_PACKED", packed)
-    actual = case.decoded(real, "entity")
+    actual = case.decoded(real, "entity", packed=packed)
     assert len(actual.entities) > 20
     assert actual.entities == pytest.approx(whole.entities, abs=CLOSE[real])
     assert actual.entities == pytest.approx(np.concatenate(alone), abs=CLOSE[real])
