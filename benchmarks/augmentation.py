@@ -12,7 +12,7 @@ from meddocan_lines import MERGED, SEEDS, lines_of, plain
 
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers import CRFOptions, make_tagger
 from taggers.augmentation import AugmentOptions, MentionReplacement
 

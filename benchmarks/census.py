@@ -24,7 +24,7 @@ from meddocan_lines import MERGED, PERSON, lines_of
 from corpus.batch import Batch, make_batch
 from corpus.counts import count_words
 from corpus.document import Document
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from corpus.formats.batches import batches_of
 from gazetteers.builtin import CENSUS
 from taggers import Tagger, make_tagger

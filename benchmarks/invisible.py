@@ -32,7 +32,7 @@ from corpus import tokens
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import Problems
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from corpus.formats import read
 from corpus.tokens.expression import Expression
 from corpus.tokens.normalisation import UnusualCharacters

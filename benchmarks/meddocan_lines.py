@@ -13,9 +13,9 @@ from bootstrap.config.presets import PAPER, with_preset
 from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.errors import Problems
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.measures import Scores
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from corpus.formats import read
-from corpus.scores import Scores
 from corpus.units import Unit, split_documents
 from taggers.base import Tagger
 from taggers.options import TaggerOptions

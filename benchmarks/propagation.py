@@ -15,7 +15,7 @@ import numpy as np
 from meddocan_lines import PERSON, SEEDS, lines_of, plain
 
 from corpus.batch import make_batch
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from taggers import make_tagger
 from taggers.crf import CRFOptions
 from taggers.name_propagation import propagate_names

@@ -28,12 +28,13 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
-from corpus import evaluation, formats
+from corpus import formats
 from corpus.arguments import elements_of, typed
 from corpus.document import Document
 from corpus.errors import InputError, Problems
+from corpus.evaluation import scoring
+from corpus.evaluation.measures import Scores
 from corpus.formats import Columns, WriteReport
-from corpus.scores import Scores
 from corpus.tags import classes_of
 from corpus.units import Unit
 
@@ -369,7 +370,7 @@ def evaluate(
         ``scores.counts().f1`` is strict entity F1; ``scores.class_counts("PERSON").recall`` is the
         recall of a class.
     """
-    return evaluation.score(_documents_of(gold, "gold"), _documents_of(predicted, "predicted"))
+    return scoring.score(_documents_of(gold, "gold"), _documents_of(predicted, "predicted"))
 
 
 @typed

@@ -13,9 +13,9 @@ from bootstrap.inference import read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
 from corpus.document import Document
 from corpus.errors import Problems
-from corpus.evaluation import score
+from corpus.evaluation.measures import Scores
+from corpus.evaluation.scoring import score
 from corpus.formats import read, write
-from corpus.scores import Scores
 from corpus.storage.atomic import create_folder, new_folder, write_atomically
 from corpus.synthetic import synthetic_notes
 

@@ -13,7 +13,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.document import Document
 from corpus.errors import InputError
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from corpus.storage.atomic import new_folder, refuse_existing
 from corpus.storage.opening import MODEL, check_folder
 from corpus.units import Unit

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.evaluation import Entities, matches
+from corpus.evaluation.scoring import Entities, matches
 from corpus.ragged import offsets_of
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging

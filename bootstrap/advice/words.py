@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bootstrap.data.representativeness import percent
 from corpus.errors import number_of, quoted
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 if TYPE_CHECKING:
     from bootstrap.advice.advice import Advice

@@ -16,7 +16,7 @@ from bootstrap.reports.tables import Estimate
 from bootstrap.runs.outcome import f1_gain_interval
 from bootstrap.runs.records import DocumentCounts
 from corpus.arguments import elements_of, typed
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bootstrap.reports.tables import Estimate
 from bootstrap.runs.outcome import LEVEL, resampled_totals
 from bootstrap.runs.records import DocumentCounts
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 #: The name of the scores of all classes together.
 ALL = ""

@@ -16,8 +16,8 @@ from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.outcome import Outcome, held_out_counts
 from bootstrap.runs.records import DocumentCounts, RunError
 from bootstrap.self_training.stopping import best_iteration
-from corpus.error_analysis import EntityError
 from corpus.errors import InputError
+from corpus.evaluation.error_analysis import EntityError
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from bootstrap.runs.records import (
 )
 from bootstrap.selection.proportional import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
-from corpus.error_analysis import EntityError
+from corpus.evaluation.error_analysis import EntityError
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.fields import with_digest
 from corpus.storage.manifest import manifest_bytes, read_manifest

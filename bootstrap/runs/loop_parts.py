@@ -45,7 +45,7 @@ from bootstrap.self_training.stopping import Limits
 from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.errors import InputError
-from corpus.evaluation import GoldBatch
+from corpus.evaluation.scoring import GoldBatch
 from corpus.tags import UNKNOWN, classes_of
 from taggers.augmentation import AugmentOptions
 from taggers.base import Tagger, TrainingError

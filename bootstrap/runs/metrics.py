@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import msgspec
 
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 from corpus.storage.fields import flattened
 from taggers.base import Training
 

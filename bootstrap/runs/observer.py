@@ -22,9 +22,9 @@ from bootstrap.self_training.loop import Pool, Step
 from bootstrap.self_training.state import Candidate, Labelling, State, Trial
 from bootstrap.self_training.training import Trainer
 from corpus.batch import Batch, concatenate
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.measures import ConfusionCounts, Scores
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from corpus.patients import number_patients
-from corpus.scores import ConfusionCounts, Scores
 from corpus.tags import UNKNOWN, classes_of, find_entities
 from taggers.base import Tagger, Tagging
 

@@ -12,7 +12,7 @@ from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.records import DocumentCounts
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.stopping import best_iteration
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 Counts = npt.NDArray[np.int64]
 

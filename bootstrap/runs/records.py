@@ -17,10 +17,10 @@ import pyarrow as pa
 from bootstrap.selection.proportional import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.error_analysis import EntityError
 from corpus.errors import InputError, unreadable
+from corpus.evaluation.error_analysis import EntityError
+from corpus.evaluation.measures import ConfusionCounts, Scores
 from corpus.patients import number_patients
-from corpus.scores import ConfusionCounts, Scores
 from corpus.storage import tables
 from corpus.storage.fields import is_unchanged, parse_toml, read_content
 from corpus.storage.tables import ChangedTableError

@@ -21,9 +21,9 @@ from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
 from bootstrap.self_training.state import Views
 from corpus.batch import Batch
-from corpus.error_analysis import entity_errors
 from corpus.errors import InputError
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.error_analysis import entity_errors
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from corpus.kernels.compiled import warm_up
 from corpus.tags import classes_of
 from taggers import make_tagger

@@ -13,8 +13,8 @@ from bootstrap.config.options import LoopOptions
 from bootstrap.selection.proportional import ChosenDocuments, Selection
 from bootstrap.selection.strategies import Strategy
 from corpus.batch import Batch, concatenate
+from corpus.evaluation.measures import Scores
 from corpus.patients import number_patients
-from corpus.scores import Scores
 from taggers.base import Detail, Tagger, Tagging
 from taggers.name_propagation import propagate_names
 

@@ -11,7 +11,7 @@ from bootstrap.config.options import LoopOptions
 from bootstrap.self_training.state import Candidate, State, Trial, Views
 from bootstrap.self_training.stopping import best_iteration
 from corpus.batch import Batch
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers.base import Tagger
 
 

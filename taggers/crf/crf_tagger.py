@@ -184,7 +184,7 @@ def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
 
 def _f1(gold: Batch, tagger: CRFTagger) -> float:
     """Compute strict entity F1 of a tagger on tagged documents."""
-    from corpus.evaluation import score_batches  # noqa: PLC0415 - not always used
+    from corpus.evaluation.scoring import score_batches  # noqa: PLC0415 - not always used
 
     tagging = tagger.tag(gold)
     return score_batches(gold, gold.with_tags(tagging.tags, tagging.labels)).counts("ner").f1

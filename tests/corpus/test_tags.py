@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.errors import Problems
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from corpus.tags import (
     UNKNOWN,
     TokenSpans,

@@ -15,7 +15,7 @@ import pytest
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import Problems
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from corpus.formats import read
 from corpus.tokens.characters import LINE_ENDS
 from taggers.base import Tagger

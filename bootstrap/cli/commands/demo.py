@@ -28,7 +28,7 @@ from bootstrap.experiments.plan import load_plan
 from bootstrap.runs.outcome import decision_lines
 from bootstrap.self_training.stopping import STOPPED
 from corpus.errors import InputError, quoted
-from corpus.scores import Scores
+from corpus.evaluation.measures import Scores
 
 #: The minimum number of notes to train embeddings on, and the number for each cluster.
 _MIN_NOTES, _NOTES_FOR_CLUSTER = 1000, 10

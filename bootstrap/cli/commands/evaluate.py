@@ -15,10 +15,10 @@ from bootstrap.cli.commands.convert import dropped_lines
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of
 from corpus.errors import InputError, number_of, quoted
-from corpus.evaluation import score
+from corpus.evaluation.measures import MEASURES
+from corpus.evaluation.scoring import score
 from corpus.formats import read_batches
 from corpus.formats.batches import documents_of, relabelled
-from corpus.scores import MEASURES
 
 _TITLES = ("", "precision", "recall", "F1", "95 % interval", "true", "false", "missed")
 _COUNTS = ("true_positive", "false_positive", "false_negative")

@@ -20,8 +20,8 @@ from bootstrap.reports.parts.scores import iteration_names
 from bootstrap.reports.tables import Cell, Column, Kind, Table, columns
 from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import refuse_other_data
-from corpus.error_analysis import ERROR_KINDS, EntityError
 from corpus.errors import quoted
+from corpus.evaluation.error_analysis import ERROR_KINDS, EntityError
 
 #: The name of the absent side of a missed or spurious entity.
 NONE = "(none)"

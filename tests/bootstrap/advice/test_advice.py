@@ -32,8 +32,8 @@ from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
+from corpus.evaluation.measures import ConfusionCounts
 from corpus.formats import read, write
-from corpus.scores import ConfusionCounts
 from taggers import CRFOptions, load_tagger
 from tests.taggers.conftest import plain
 

@@ -16,7 +16,7 @@ from bootstrap.cli.console import StageProgress
 from bootstrap.cli.display import RunDisplay, rich_table, short_table, time_left
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
 from corpus.errors import quoted
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 CLASSES = ("LOCATION", "PERSON")
 

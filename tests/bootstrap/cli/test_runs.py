@@ -20,8 +20,8 @@ from bootstrap.experiments.configurations import check_variants
 from bootstrap.experiments.plan import Plan
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
-from corpus.evaluation import score
-from corpus.scores import Scores
+from corpus.evaluation.measures import Scores
+from corpus.evaluation.scoring import score
 
 Command = Callable[..., Any]
 

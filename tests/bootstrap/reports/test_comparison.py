@@ -13,7 +13,7 @@ from bootstrap.reports.comparison import Point, RunResult, compare, compare_at
 from bootstrap.reports.comparison_sections import curves_figure
 from bootstrap.reports.figures import Series
 from bootstrap.runs.records import DocumentCounts
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 DOCUMENTS = 30
 

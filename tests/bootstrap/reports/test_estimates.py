@@ -7,7 +7,7 @@ import pytest
 
 from bootstrap.reports.estimates import ALL, estimate_scores
 from bootstrap.runs.records import DocumentCounts
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 
 def drawn(number: int, random_state: int, *, patients: int | None = None) -> DocumentCounts:

@@ -9,7 +9,7 @@ import bootstrap
 from bootstrap.reports.parts.errors import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
 from corpus.document import Span
-from corpus.error_analysis import EntityError
+from corpus.evaluation.error_analysis import EntityError
 from tests.bootstrap.refusals import refusal
 
 MENTIONS = st.builds(

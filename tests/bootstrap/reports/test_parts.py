@@ -15,7 +15,7 @@ from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts import confidence, errors, selected
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import DocumentCounts
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from bootstrap.runs.metrics import EntityScores, IterationMetrics, TrialMetrics
 from corpus.batch import Batch
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 from taggers.base import Training
 
 METRICS = IterationMetrics(

@@ -10,7 +10,7 @@ import pytest
 from bootstrap.runs.lists import list_options_for
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers import make_tagger
 from taggers.augmentation import AugmentOptions
 from taggers.dictionaries.dictionary_options import ListOptions

@@ -15,8 +15,8 @@ from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance
 from bootstrap.runs.observer import halves
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.evaluation import score
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
+from corpus.evaluation.scoring import score
 from taggers.base import Training
 
 MakeMetrics = Callable[..., IterationMetrics]

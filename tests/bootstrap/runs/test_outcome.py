@@ -20,7 +20,7 @@ from bootstrap.runs.outcome import (
     outcome_of,
 )
 from bootstrap.runs.records import DocumentCounts
-from corpus.scores import ConfusionCounts
+from corpus.evaluation.measures import ConfusionCounts
 
 Row = Callable[..., IterationMetrics]
 Counts = tuple[int, int, int]

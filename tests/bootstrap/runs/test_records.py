@@ -15,9 +15,9 @@ from bootstrap.runs.observer import CONFIDENCE_BINS
 from bootstrap.runs.records import DocumentCounts, errors_table, load_errors
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.error_analysis import EntityError
 from corpus.errors import InputError
-from corpus.evaluation import score
+from corpus.evaluation.error_analysis import EntityError
+from corpus.evaluation.scoring import score
 from corpus.storage.tables import table_bytes
 
 

@@ -12,8 +12,8 @@ import pytest
 import bootstrap
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
+from corpus.evaluation.measures import ConfusionCounts
 from corpus.formats import write
-from corpus.scores import ConfusionCounts
 from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]

@@ -22,7 +22,7 @@ from bootstrap.self_training.state import Candidate, State
 from bootstrap.self_training.stopping import Limits
 from bootstrap.self_training.training import Trainer
 from corpus.batch import Batch
-from corpus.evaluation import GoldBatch
+from corpus.evaluation.scoring import GoldBatch
 from corpus.tags import classes_of
 from taggers.base import Tagger
 

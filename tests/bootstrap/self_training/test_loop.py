@@ -27,7 +27,7 @@ from bootstrap.self_training.state import State
 from bootstrap.self_training.stopping import STOPPED, Limits, stagnates
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.evaluation import GoldBatch
+from corpus.evaluation.scoring import GoldBatch
 from taggers import Tagging, Training
 from tests.bootstrap.self_training.looping import Iteration, loop_options, run_loop, select_options
 

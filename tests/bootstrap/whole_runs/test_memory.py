@@ -25,7 +25,7 @@ from bootstrap.self_training.candidates import Candidates
 from bootstrap.self_training.loop import Ended, self_train
 from bootstrap.self_training.stopping import Limits
 from bootstrap.self_training.training import Trainer
-from corpus.evaluation import GoldBatch
+from corpus.evaluation.scoring import GoldBatch
 from bootstrap.data.preparation import prepare
 from taggers import Tagging
 

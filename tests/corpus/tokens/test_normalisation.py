@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import Problems
-from corpus.evaluation import GoldBatch, score, score_batches
+from corpus.evaluation.scoring import GoldBatch, score, score_batches
 from corpus.flat import FlatTexts
 from corpus.tokens import tokenize
 from corpus.tokens.characters import is_hidden, is_mark, reading

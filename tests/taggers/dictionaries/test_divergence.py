@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
 from taggers.base import TrainingError

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems
-from corpus.evaluation import score
+from corpus.evaluation.scoring import score
 from corpus.formats import read
 from corpus.synthetic import synthetic_notes
 from corpus.tags import well_formed

@@ -17,7 +17,7 @@ import pytest
 from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.evaluation import score_batches
+from corpus.evaluation.scoring import score_batches
 from corpus.tags import UNKNOWN
 from taggers.base import Tagging, TrainingError
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.evaluation import score
-from corpus.scores import MEASURES, ConfusionCounts, Scores
+from corpus.evaluation.measures import MEASURES, ConfusionCounts, Scores
+from corpus.evaluation.scoring import score
 from corpus.tokens import tokenize
 
 #: Characters that make gaps of all kinds: alphanumeric ones, marks, an underscore, a superscript.

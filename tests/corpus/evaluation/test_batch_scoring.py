@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.evaluation import GoldBatch, score, score_batches
-from corpus.scores import Scores
+from corpus.evaluation.measures import Scores
+from corpus.evaluation.scoring import GoldBatch, score, score_batches
 from corpus.tags import UNKNOWN, bio_labels
 
 #: Words, punctuation, line ends, and marks that join or split tokens.

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
-from corpus.error_analysis import ERROR_KINDS, EntityError, entity_errors, pair_mentions
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation.error_analysis import ERROR_KINDS, EntityError, entity_errors, pair_mentions
+from corpus.evaluation.scoring import GoldBatch, score_batches
 
 WORDS = "Anna Puig Vic Reus Olot Marta Mas Clot"
 

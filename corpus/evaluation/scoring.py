@@ -19,8 +19,8 @@ import pyarrow as pa
 from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, quoted
+from corpus.evaluation.measures import MEASURES, ConfusionCounts, Scores
 from corpus.ragged import owners_of
-from corpus.scores import MEASURES, ConfusionCounts, Scores
 from corpus.tags import classes_of, find_entities, touched_tokens
 from corpus.tokens import Tokens, tokenize
 from corpus.units import count_lines

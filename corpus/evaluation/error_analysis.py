@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from corpus.batch import Batch
 from corpus.document import Span
-from corpus.evaluation import Entities, GoldBatch
+from corpus.evaluation.scoring import Entities, GoldBatch
 
 MISSED, SPURIOUS, WRONG_CLASS, WRONG_BORDER = "missed", "spurious", "wrong class", "wrong border"
 

@@ -1,0 +1,1 @@
+"""Evaluation: scores and errors of predicted against gold annotations."""
