@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from bootstrap.experiments.folder import ExperimentFolder, is_scored, read_run
 from bootstrap.reports.comparison import RunResult, compare
-from bootstrap.reports.comparison_sections import comparison_sections, outcome_lines, tiles_of
 from bootstrap.reports.content import Code, Folded, Paragraph, Report, Section
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.page import PAGE, page_of
+from bootstrap.reports.parts.comparison import comparison_sections, outcome_lines, tiles_of
 from bootstrap.reports.tables import table_csv
 from bootstrap.runs.records import RunError
 from corpus.errors import number_of

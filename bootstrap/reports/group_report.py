@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bootstrap.reports.comparison import RunResult, compare
-from bootstrap.reports.comparison_sections import (
+from bootstrap.reports.content import Block, Folded, Paragraph, Report, Section, pair
+from bootstrap.reports.figures import Axis, Figure, Matrix
+from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
+from bootstrap.reports.parts.comparison import (
     comparison_pair,
     comparison_sections,
     curves_figure,
     outcome_lines,
     tiles_of,
 )
-from bootstrap.reports.content import Block, Folded, Paragraph, Report, Section, pair
-from bootstrap.reports.figures import Axis, Figure, Matrix
-from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
 from bootstrap.reports.parts.errors import (
     DEFINITIONS,
     excerpt_blocks,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bootstrap.reports.comparison import Point, RunResult, compare, compare_at
-from bootstrap.reports.comparison_sections import curves_figure
 from bootstrap.reports.figures import Series
+from bootstrap.reports.parts.comparison import curves_figure
 from bootstrap.runs.records import DocumentCounts
 from corpus.evaluation.measures import ConfusionCounts
 
