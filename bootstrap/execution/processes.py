@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
-from multiprocessing import active_children, resource_tracker
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, Protocol, TypeVar
@@ -304,7 +304,8 @@ def _interruptions_deferred() -> Iterator[None]:
     for number in deferred:  # others end the process at once, or are ignored
         signal.signal(number, lambda number, frame: received.append(number))
     mask: Any = getattr(signal, "pthread_sigmask", lambda how, numbers: set())  # not on Windows
-    resource_tracker.ensure_running()  # otherwise, the first process starts it, which unblocks them
+    # It starts the resource tracker. Otherwise the first process does, which unblocks the signals.
+    get_context("spawn").Lock()
     before = mask(signal.SIG_BLOCK, _OF_TERMINAL)
     try:
         yield
