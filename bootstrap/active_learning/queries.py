@@ -2,7 +2,7 @@
 
 A query is a pure function of a tagging, its batch and a random generator. ``[active] query`` names
 a row of `QUERIES`, which the configuration, its help and the page of settings read. Callers of
-`bootstrap.active_learning.Rounds` may pass any function of that signature.
+`bootstrap.active_learning.rounds.Rounds` may pass any function of that signature.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A strategy is a pure function of a tagging, its batch and a random generator. ``[select] strategy``
 names a row of `STRATEGIES`, which the configuration, its help and the page of settings read.
-Callers of `bootstrap.self_training.self_train` may pass any function of that signature.
+Callers of `bootstrap.self_training.loop.self_train` may pass any function of that signature.
 """
 
 from __future__ import annotations
