@@ -153,14 +153,16 @@ class WordCounter:
         """Return the number of distinct words so far."""
         return len(self._words)
 
-    def add(self, tokens: Tokens, patients: Sequence[str] = ()) -> npt.NDArray[np.int32]:
+    def add(
+        self, tokens: Tokens, patients: pa.LargeStringArray | None = None
+    ) -> npt.NDArray[np.int32]:
         """Count the words of documents.
 
         Parameters
         ----------
         tokens : Tokens
             The N tokens of D documents.
-        patients : sequence of str
+        patients : pyarrow.LargeStringArray, length D, optional
             The key of the patient of each document (see `corpus.patients.patient_keys`), if
             patients are counted.
 
@@ -268,7 +270,7 @@ def count_words(
     counter = WordCounter(with_patients=True)
     for batch in batches:
         texts = batch.column("text")
-        keys = patient_keys(batch.column("group"), batch.column("id")).to_pylist()
+        keys = patient_keys(batch.column("group"), batch.column("id"))
         for piece in pieces_of(texts):
             counter.add(tokenize(texts[piece]), keys[piece])
             if progress:

@@ -5,7 +5,6 @@ Documents of a patient are alike: they are not independent samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
@@ -88,7 +87,7 @@ class PatientSets:
         self,
         words: npt.NDArray[np.int32],
         documents: npt.NDArray[np.int64],
-        patients: Iterable[str],
+        patients: pa.LargeStringArray,
         size: int,
     ) -> None:
         """Add documents: the word of each token, offsets of documents, keys of their patients.
@@ -96,8 +95,11 @@ class PatientSets:
         `size` is the number of different words so far.
         """
         self._grow(size)
-        digests = b"".join(blake2b(key.encode(), digest_size=4).digest() for key in patients)
-        owners = np.repeat(np.frombuffer(digests, np.uint32), np.diff(documents))
+        numbered = patients.dictionary_encode()
+        distinct = map(str.encode, numbered.dictionary.to_pylist())
+        digests = b"".join(blake2b(key, digest_size=4).digest() for key in distinct)
+        hashes = np.frombuffer(digests, np.uint32)[numbered.indices]
+        owners = np.repeat(hashes, np.diff(documents))
         pairs = np.unique(words.astype(np.uint64) << np.uint64(32) | owners)
         own = (pairs >> np.uint64(32)).astype(np.int64)
         keys = (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32)

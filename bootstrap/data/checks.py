@@ -148,7 +148,8 @@ def check_notes(
         split: _check_split(data, split, labels, coverages, SplitReport(problems_of(split)))
         for split in annotated
     }
-    known = set().union(*(report.keys.texts for report in reports.values()))
+    texts = set().union(*(report.keys.texts for report in reports.values()))
+    known = pa.array(texts, pa.large_string())
     report = SplitReport(problems_of(unlabeled))
     # Labels of the unlabeled documents, if any, are not used.
     reports[unlabeled] = _check_split(data, unlabeled, {}, coverages, report, known=known)
@@ -162,7 +163,7 @@ def _check_split(
     coverages: Sequence[Coverage],
     report: SplitReport,
     *,
-    known: set[str] | None = None,
+    known: pa.LargeStringArray | None = None,
 ) -> SplitReport:
     """Count the documents of a split, and keep all texts, or known ones."""
     for notes in read_source_batches(data, split, labels, report.problems):
@@ -172,7 +173,7 @@ def _check_split(
         report.keys.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
         texts = normalised_texts(texts)
         if known is not None:
-            texts = texts.filter(pc.is_in(texts, pa.array(list(known), texts.type)))
+            texts = texts.filter(pc.is_in(texts, known))
         report.keys.texts.update(text for text in texts.to_pylist() if text.strip())
         units = split_batch(notes, data.unit, report.problems).batch
         _count(units, report, coverages, labelled=split != "unlabeled")
@@ -197,7 +198,7 @@ def _count(
     counts = pc.value_counts(labels.flatten()).to_pylist()
     report.entities.update({count["values"]: count["counts"] for count in counts})
     report.without_entities += int((np.asarray(labels.value_lengths()) == 0).sum())
-    report.keys.hashes.update(map(hash, texts.to_pylist()))
+    report.keys.hashes.update(map(hash, pc.unique(texts).to_pylist()))
 
 
 def warnings(
