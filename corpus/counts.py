@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.errors import InputError
-from corpus.flat import bounds_of
+from corpus.flat import byte_offsets_of
 from corpus.patients import PatientSets, patient_keys
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
@@ -280,8 +280,8 @@ def count_words(
 
 def pieces_of(texts: pa.LargeStringArray) -> Iterator[slice]:
     """Yield parts of texts of a size that is efficient to tokenize, and bounded in memory."""
-    bounds, begin = bounds_of(texts), 0
+    byte_offsets, begin = byte_offsets_of(texts), 0
     while begin < len(texts):
-        end = max(int(np.searchsorted(bounds, bounds[begin] + _PIECE)), begin + 1)
+        end = max(int(np.searchsorted(byte_offsets, byte_offsets[begin] + _PIECE)), begin + 1)
         yield slice(begin, end)
         begin = end

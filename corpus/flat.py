@@ -38,21 +38,21 @@ class FlatTexts:
     ----------
     data : ndarray of uint8
         The bytes of all texts.
-    bounds, origins : ndarray of int64, shape (D + 1,)
+    byte_offsets, offsets : ndarray of int64, shape (D + 1,)
         Where each text begins and the last one ends, in bytes and in code points.
     """
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
-        bounds = bounds_of(texts)
-        self.bounds = bounds - bounds[0]
+        byte_offsets = byte_offsets_of(texts)
+        self.byte_offsets = byte_offsets - byte_offsets[0]
         data = texts.buffers()[2] or pa.py_buffer(b"")
-        self._buffer = data.slice(int(bounds[0]), int(self.bounds[-1]))
+        self._buffer = data.slice(int(byte_offsets[0]), int(self.byte_offsets[-1]))
         self.data = np.frombuffer(self._buffer, np.uint8)
         # What is not printable ASCII: line ends, and the bytes of other characters.
         self._rare = np.flatnonzero(self.data - np.uint8(0x20) >= 0x5F)
         self._continued = self._rare[(self.data[self._rare] & 0xC0) == 0x80]
         self._begun = self._continued - np.arange(len(self._continued))  # characters before each
-        self.origins = self.in_characters(self.bounds)
+        self.offsets = self.in_characters(self.byte_offsets)
 
     def in_characters(self, offsets: Indices) -> Indices:
         """Convert offsets in bytes to offsets in code points."""
@@ -80,7 +80,7 @@ class FlatTexts:
         pairs = values.astype(np.uint16) << 8 | self.data[(heads + 1) % max(len(self.data), 1)]
         is_usual = np.isin(pairs, _USUAL) | (values == _TAB)
         is_usual |= np.isin(values, _SIMPLE_ENDS) & (before != _HYPHEN)
-        return np.unique(np.searchsorted(self.bounds, heads[~is_usual], side="right") - 1)
+        return np.unique(np.searchsorted(self.byte_offsets, heads[~is_usual], side="right") - 1)
 
     def pieces(self, starts: Indices, ends: Indices) -> pa.LargeStringArray:
         """Return what is before, in, between and after ranges of characters, without a copy.
@@ -96,7 +96,7 @@ class FlatTexts:
             Range ``r`` is piece ``2 r + 1``.
         """
         borders = np.zeros(2 * len(starts) + 2, np.int64)
-        borders[1:-1:2], borders[2::2], borders[-1] = starts, ends, self.origins[-1]
+        borders[1:-1:2], borders[2::2], borders[-1] = starts, ends, self.offsets[-1]
         borders += np.searchsorted(self._begun, borders, side="right")  # in bytes
         return pa.LargeStringArray.from_buffers(
             len(borders) - 1, pa.py_buffer(borders), self._buffer
@@ -107,18 +107,18 @@ class FlatTexts:
         return self.pieces(starts, ends).take(pa.array(np.arange(1, 2 * len(starts), 2)))
 
 
-def bounds_of(texts: pa.LargeStringArray) -> Indices:
+def byte_offsets_of(texts: pa.LargeStringArray) -> Indices:
     """Return where each text begins in the buffer of all, and where the last one ends."""
     if not len(texts):  # there may be no buffer
         return np.zeros(1, np.int64)
     return np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1]
 
 
-def flat_spans(notes: pa.RecordBatch, origins: Indices) -> tuple[Indices, Indices, Indices]:
-    """Return the row of each span of notes, and its half-open offsets in all texts (`origins`)."""
+def flat_spans(notes: pa.RecordBatch, text_offsets: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the row of each span of notes, and its half-open offsets in all texts."""
     starts, ends = notes.column("starts"), notes.column("ends")
     rows = owners_of(starts.offsets.to_numpy())
-    origin = origins[rows]
+    origin = text_offsets[rows]
     return rows, starts.flatten().to_numpy() + origin, ends.flatten().to_numpy() + origin
 
 

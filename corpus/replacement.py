@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.flat import FlatTexts, Indices, bounds_of, flat_spans, span_lists
+from corpus.flat import FlatTexts, Indices, byte_offsets_of, flat_spans, span_lists
 from corpus.ragged import offsets_of
 
 
@@ -26,12 +26,12 @@ class OffsetMap:
     borders : ndarray of int64, shape (2, 2 R + 2)
         Offsets from the beginning of the first old and the first new text: 0, the start and end of
         each replaced span, and the end of the last text.
-    origins : ndarray of int64, shape (2, D + 1)
+    text_offsets : ndarray of int64, shape (2, D + 1)
         Where each old and each new text begins, and the last one ends.
     """
 
     borders: Indices
-    origins: Indices
+    text_offsets: Indices
 
     def convert(self, rows: Indices, offsets: Indices, side: Literal["start", "end"]) -> Indices:
         """Convert offsets in old texts to offsets in new ones.
@@ -45,21 +45,21 @@ class OffsetMap:
         side : {"start", "end"}
             Whether something starts or ends there.
         """
-        (old, new), (origins, new_origins) = self.borders, self.origins
-        places = origins[rows] + offsets
+        (old, new), (text_offsets, new_text_offsets) = self.borders, self.text_offsets
+        places = text_offsets[rows] + offsets
         near = np.searchsorted(old, places, side="right") - 1
         if side == "end":
             near = np.searchsorted(old, places)
         replaced = near % 2 == (side == "start")  # spans are between odd borders and even ones
         moved = new[near] + np.where(replaced, 0, places - old[near])
-        begins, ends = new_origins[rows], new_origins[rows + 1]
+        begins, ends = new_text_offsets[rows], new_text_offsets[rows + 1]
         converted: Indices = np.clip(moved, begins, ends) - begins
         return converted
 
     @property
     def inverse(self) -> OffsetMap:
         """The map from new texts to old ones."""
-        return OffsetMap(self.borders[::-1], self.origins[::-1])
+        return OffsetMap(self.borders[::-1], self.text_offsets[::-1])
 
 
 def replace_spans(
@@ -82,29 +82,29 @@ def replace_spans(
         The map of offsets, with which other annotations are carried over.
     """
     source = FlatTexts(notes.column("text"))
-    rows, starts, ends = flat_spans(notes, source.origins)
+    rows, starts, ends = flat_spans(notes, source.offsets)
     replaced, texts = np.flatnonzero(texts.is_valid()), texts.drop_null()
     pieces = source.pieces(starts[replaced], ends[replaced])
     is_span = np.arange(len(pieces)) % 2 == 1
     new = pc.replace_with_mask(pieces, pa.array(is_span), texts)
-    in_bytes, in_new_bytes = bounds_of(pieces), bounds_of(new)
+    in_bytes, in_new_bytes = byte_offsets_of(pieces), byte_offsets_of(new)
     borders = source.in_characters(in_bytes)
     lengths = np.diff(borders)
     lengths[is_span] = pc.utf8_length(texts)
     new_borders = offsets_of(lengths)
     # The end of the last span that was replaced before each note; a note moves as this does.
     last = 2 * np.searchsorted(rows[replaced], np.arange(len(notes) + 1))
-    bounds = source.bounds + (in_new_bytes - in_bytes)[last]
-    origins = source.origins + (new_borders - borders)[last]
-    offsets = OffsetMap(np.stack([borders, new_borders]), np.stack([source.origins, origins]))
+    byte_offsets = source.byte_offsets + (in_new_bytes - in_bytes)[last]
+    text_offsets = source.offsets + (new_borders - borders)[last]
+    offsets = OffsetMap(np.stack([borders, new_borders]), np.stack([source.offsets, text_offsets]))
     columns = dict(zip(notes.schema.names, notes.columns, strict=True))
     columns["text"] = pa.LargeStringArray.from_buffers(
-        len(notes), pa.py_buffer(bounds), new.buffers()[2]
+        len(notes), pa.py_buffer(byte_offsets), new.buffers()[2]
     )
     columns["starts"], columns["ends"] = span_lists(
         rows,
         len(notes),
-        offsets.convert(rows, starts - source.origins[rows], "start"),
-        offsets.convert(rows, ends - source.origins[rows], "end"),
+        offsets.convert(rows, starts - source.offsets[rows], "start"),
+        offsets.convert(rows, ends - source.offsets[rows], "end"),
     )
     return pa.record_batch(list(columns.values()), schema=notes.schema), offsets

@@ -61,7 +61,7 @@ class TokenSpans:
 
 
 def find_entities(
-    tags: npt.NDArray[np.int16], documents: npt.NDArray[np.int64], labels: Sequence[str]
+    tags: npt.NDArray[np.int16], document_offsets: npt.NDArray[np.int64], labels: Sequence[str]
 ) -> TokenSpans:
     """Find the entities that tags describe.
 
@@ -69,7 +69,7 @@ def find_entities(
     ----------
     tags : ndarray of int16, shape (N,)
         Indices into `labels`; -1, the unknown tag, counts as ``O``.
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens; no entity crosses a document boundary.
     labels : sequence of str
         ``O``, ``B-`` and ``I-`` labels.
@@ -84,7 +84,7 @@ def find_entities(
     token_class = kind[tags]  # -1, the unknown tag, indexes the last entry
     before = np.full(len(tags), -1, np.int64)
     before[1:] = token_class[:-1]
-    before[documents[:-1][documents[:-1] < len(tags)]] = -1
+    before[document_offsets[:-1][document_offsets[:-1] < len(tags)]] = -1
     inside = token_class >= 0
     begins = inside & (begins_always[tags] | (token_class != before))
     first = np.flatnonzero(begins)
@@ -105,10 +105,10 @@ def _label_tables(
 
 
 def well_formed(
-    tags: npt.NDArray[np.int16], documents: npt.NDArray[np.int64], labels: Sequence[str]
+    tags: npt.NDArray[np.int16], document_offsets: npt.NDArray[np.int64], labels: Sequence[str]
 ) -> npt.NDArray[np.int16]:
     """Convert every ``I-`` that begins an entity to a ``B-``."""
-    entities = find_entities(tags, documents, labels)
+    entities = find_entities(tags, document_offsets, labels)
     begin = np.array([labels.index(f"B-{name}") for name in classes_of(labels)], np.int16)
     repaired = tags.copy()
     repaired[entities.first] = begin[entities.classes] if len(begin) else 0
@@ -147,7 +147,7 @@ def tags_of_entities(
 
 
 def touched_tokens(
-    documents: Indices,
+    document_offsets: Indices,
     starts: npt.NDArray[np.int32],
     ends: npt.NDArray[np.int32],
     *,
@@ -159,7 +159,7 @@ def touched_tokens(
 
     Parameters
     ----------
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     starts, ends : ndarray of int32, shape (N,)
         Half-open offsets of the tokens in the text of their document.
@@ -172,7 +172,7 @@ def touched_tokens(
         ``last`` is less than ``first`` for a span that touches no token.
     """
     # Keys that combine document and offset, and increase along the batch.
-    owners = owners_of(documents) << 32
+    owners = owners_of(document_offsets) << 32
     first = np.searchsorted(owners + ends, (rows << 32) + begins, side="right")
     last = np.searchsorted(owners + starts, (rows << 32) + finishes, side="left") - 1
     return first, last

@@ -84,7 +84,7 @@ def split_batch(notes: pa.RecordBatch, unit: Unit, problems: Problems) -> Units:
         return Units(notes, np.arange(len(notes)), np.zeros(len(notes), np.int64))
     ids, texts, groups = (notes.column(name) for name in ("id", "text", "group"))
     source, owners, borders = _unit_borders(texts, unit)
-    offsets = borders[0] - source.origins[owners]
+    offsets = borders[0] - source.offsets[owners]
     rows, numbers = pa.array(owners), pa.array(offsets).cast(pa.large_string())
     columns = [
         pc.binary_join_element_wise(ids.take(rows), numbers, pa.scalar("#", ids.type)),
@@ -116,7 +116,7 @@ def _unit_borders(
     nothing, line_end = (pa.scalar(value, texts.type) for value in ("", "\n"))
     source = FlatTexts(pc.binary_join_element_wise(texts, nothing, line_end))
     starts, ends = (lines if unit == "line" else sentences)(source)
-    return source, np.searchsorted(source.origins, starts, side="right") - 1, (starts, ends)
+    return source, np.searchsorted(source.offsets, starts, side="right") - 1, (starts, ends)
 
 
 def _cut_spans(
@@ -128,7 +128,7 @@ def _cut_spans(
 ) -> list[pa.ListArray[Any]]:
     """Return the list columns of the spans of units with the given borders in all texts."""
     starts, ends = borders
-    rows, begins, finishes = flat_spans(notes, source.origins)
+    rows, begins, finishes = flat_spans(notes, source.offsets)
     labels = notes.column("labels").flatten()
     # A piece for each span and each unit that it touches.
     firsts = np.searchsorted(ends, begins, side="right")
@@ -144,7 +144,7 @@ def _cut_spans(
     lefts[cut] = left
     for span in np.flatnonzero(np.bincount(spans[whole], minlength=len(rows)) == 0).tolist():
         row = int(rows[span])
-        start, end = (side[span] - source.origins[row] for side in (begins, finishes))
+        start, end = (side[span] - source.offsets[row] for side in (begins, finishes))
         problems.note(
             Problem(
                 f"annotations that cross the border of a {unit}",
@@ -176,7 +176,7 @@ def line_numbers(batch: Batch) -> Indices:
     breaks = texts.line_ends()
     if not len(breaks):  # every document is one line
         return owners
-    origins = texts.origins[owners]
+    origins = texts.offsets[owners]
     begins = origins + batch.starts
     last = np.searchsorted(begins, breaks) - 1  # token before each line end, -1 if there is none
     breaks = breaks[np.append(origins + batch.ends, -1)[last] <= breaks]

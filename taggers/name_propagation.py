@@ -132,19 +132,19 @@ def _may_be_names(batch: Batch) -> Flags:
     return capitalized[batch.word_ids] & ~in_address
 
 
-def _follow(documents: Indices, tokens: int) -> Flags:
+def _follow(document_offsets: Indices, tokens: int) -> Flags:
     """Return which tokens are not the first token of their document."""
     follows = np.ones(tokens, bool)
-    follows[documents[:-1][documents[:-1] < tokens]] = False
+    follows[document_offsets[:-1][document_offsets[:-1] < tokens]] = False
     return follows
 
 
-def _between_names(recurring: Flags, names: Flags, documents: Indices) -> Flags:
+def _between_names(recurring: Flags, names: Flags, document_offsets: Indices) -> Flags:
     """Select the tokens of each run of recurring words from its first name to its last."""
     places = np.arange(len(recurring))
     # All tokens of a run get the same number.
     run: Indices = np.cumsum(~recurring, dtype=np.int64)
-    run += owners_of(documents) * (len(recurring) + 1)
+    run += owners_of(document_offsets) * (len(recurring) + 1)
     first, last = (np.full(len(recurring), edge) for edge in (len(recurring), -1))
     of_names, numbers = places[names], np.unique(run, return_inverse=True)[1].reshape(-1)
     np.minimum.at(first, numbers[names], of_names)
@@ -161,11 +161,11 @@ def _by_token(entities: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
     return token_classes, begins
 
 
-def _join(token_classes: Classes, begins: Flags, added: Flags, documents: Indices) -> None:
+def _join(token_classes: Classes, begins: Flags, added: Flags, document_offsets: Indices) -> None:
     """Update which tokens begin an entity, merging added tokens with neighbours of their class."""
     same = np.zeros(len(token_classes), bool)
     same[1:] = token_classes[1:] == token_classes[:-1]
-    same &= _follow(documents, len(same))
+    same &= _follow(document_offsets, len(same))
     after = np.zeros(len(added), bool)
     after[1:] = added[:-1]
     begins[added] = True

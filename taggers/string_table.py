@@ -51,8 +51,8 @@ class StringTable:
     def strings(self) -> list[str]:
         """Return all strings."""
         data = self.text.tobytes()
-        bounds = [0, *self.ends.tolist()]
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
+        offsets = [0, *self.ends.tolist()]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(offsets)]
 
     def take(self, kept: npt.NDArray[np.bool_]) -> StringTable:
         """Select strings by a mask of shape (V,); an empty table stays empty for any mask."""

@@ -245,14 +245,14 @@ def relabelled(
     lost = pc.value_counts(labels.filter(pa.array(~kept)).dictionary_decode()).to_pylist()
     dropped.update({count["values"]: count["counts"] for count in lost})
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    bounds = columns["starts"].offsets.to_numpy() - columns["starts"].offsets[0].as_py()
-    columns["labels"] = list_array(bounds, renamed)
+    offsets = columns["starts"].offsets.to_numpy() - columns["starts"].offsets[0].as_py()
+    columns["labels"] = list_array(offsets, renamed)
     for name in columns.keys() & {"starts", "ends", "labels", SPAN_CONFIDENCES}:
         given = columns[name].is_valid().to_numpy(zero_copy_only=False)  # confidences may be null
-        own = np.repeat(given, np.diff(bounds))
+        own = np.repeat(given, np.diff(offsets))
         values = columns[name].flatten().filter(pa.array(kept[own]))
-        offsets = pa.array(offsets_of(kept & own)[bounds], pa.int32())
-        columns[name] = pa.ListArray.from_arrays(offsets, values, mask=pa.array(~given))
+        new_offsets = pa.array(offsets_of(kept & own)[offsets], pa.int32())
+        columns[name] = pa.ListArray.from_arrays(new_offsets, values, mask=pa.array(~given))
     return pa.record_batch([columns[name] for name in batch.schema.names], schema=batch.schema)
 
 

@@ -203,11 +203,11 @@ def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
     known = surfaces(tokens.vocabulary)
     words = [known[word] for word in tokens.word_ids.tolist()]
     touches = [*(tokens.starts[1:] == tokens.ends[:-1]).tolist(), False]
-    bounds = tokens.document_offsets.tolist()
+    offsets = tokens.document_offsets.tolist()
     for place, (row, _) in enumerate(spelt):
         phrase = [
             words[token] + _sign(words, token, touches)
-            for token in range(bounds[place], bounds[place + 1])
+            for token in range(offsets[place], offsets[place + 1])
             if words[token].isalnum() and words[token] not in PASSED_WORDS
         ]
         if phrase:

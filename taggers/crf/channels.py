@@ -79,17 +79,19 @@ class _WordValues:
         return Stream(tuple(numbers), np.array(of_words, np.int32)[batch.word_ids])
 
 
-def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
+def _joined(
+    conjunction: Conjunction, sources: Mapping[str, Stream], document_offsets: Indices
+) -> Stream:
     """Join the values of several streams at their offsets into one, such as ``first|lower``."""
     # They are joined one at a time and renumbered after each step, so that numbers cannot overflow.
     parts: list[tuple[str, ...]] = [()]
-    values = np.zeros(documents[-1], np.int32)
-    documents = kernel_array(documents)
+    values = np.zeros(document_offsets[-1], np.int32)
+    document_offsets = kernel_array(document_offsets)
     for name, offset in conjunction.terms:
-        stream = sources[name]
-        size = len(stream.vocabulary) + len(_MISSING)
-        numbers = values.astype(np.int64)
-        _append(kernel_array(stream.values), documents, offset, len(stream.vocabulary), numbers)
+        stream, numbers = sources[name], values.astype(np.int64)
+        size = len(stream.vocabulary)
+        _append(kernel_array(stream.values), document_offsets, offset, size, numbers)
+        size += len(_MISSING)
         used, values = number_used(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
         texts = {value: _escaped(stream, value) for value in np.unique(own).tolist()}
@@ -109,16 +111,16 @@ def _escaped(stream: Stream, value: int) -> str:
 
 
 @compiled("int32[::1], int64[::1], int64, int64, int64[::1]")
-def _append(values: Array, documents: Array, offset: int, size: int, numbers: Array) -> None:
+def _append(values: Array, document_offsets: Array, offset: int, size: int, numbers: Array) -> None:
     """Append the value at an offset from each token to its number, as the last digit."""
     # The digits after the values of the stream stand for no value, and for positions before and
     # after the document.
-    for owner in range(len(documents) - 1):
-        for token in range(documents[owner], documents[owner + 1]):
+    for owner in range(len(document_offsets) - 1):
+        for token in range(document_offsets[owner], document_offsets[owner + 1]):
             other = token + offset
-            if other < documents[owner]:
+            if other < document_offsets[owner]:
                 value = size + 1
-            elif other >= documents[owner + 1]:
+            elif other >= document_offsets[owner + 1]:
                 value = size + 2
             else:
                 value = values[other] if values[other] >= 0 else size

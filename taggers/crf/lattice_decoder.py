@@ -98,7 +98,7 @@ Score = Callable[[lattice.Packing, lattice.Reals], None]
 
 
 def decode_scores(
-    documents: Indices,
+    document_offsets: Indices,
     score: Score,
     transition: Floats,
     real: np.dtype[np.floating],
@@ -112,7 +112,7 @@ def decode_scores(
 
     Parameters
     ----------
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     score : callable
         Computes the scores of packed tokens. Padding labels score `lattice.NEVER`.
@@ -131,11 +131,11 @@ def decode_scores(
     """
     padded = lattice.padded_transition(transition, real)
     transitions, labels = lattice.Transitions(transition, real), EntityLabels.from_names(names)
-    number, tokens = len(documents) - 1, int(documents[-1])
+    number, tokens = len(document_offsets) - 1, int(document_offsets[-1])
     tags, log_probability = np.zeros(tokens, np.int16), np.zeros(number)
     chosen = np.zeros(tokens) if detail in {"token", "entity"} else None
     marginals = np.zeros((tokens, len(transition))) if detail == "labels" else None
-    packings = lattice.pack(documents, packed)
+    packings = lattice.pack(document_offsets, packed)
     largest = max((packing.tokens for packing in packings), default=0)
     buffers = np.empty((2, largest, len(padded)), real)
     done = number - sum(len(packing.documents) for packing in packings)

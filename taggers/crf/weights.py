@@ -68,9 +68,9 @@ class Weights:
         Number of offsets around a token, its own in the middle. An odd number.
     values : FeatureValues
         The values that have weights.
-    begins : ndarray of int64, shape (V * offsets + 1,)
-        State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` belong to
-        value v at offset o.
+    state_offsets : ndarray of int64, shape (V * offsets + 1,)
+        State weights ``state_offsets[i]`` to ``state_offsets[i + 1]`` belong to value v at offset
+        o, where ``i = v * offsets + o``.
     state_labels : ndarray of int16, shape (K,)
         The label of each state weight.
     state : ndarray of float64, shape (K,)
@@ -82,7 +82,7 @@ class Weights:
     labels: int
     offsets: int
     values: FeatureValues
-    begins: Indices
+    state_offsets: Indices
     state_labels: npt.NDArray[np.int16]
     state: Floats
     transition: Floats
@@ -110,15 +110,15 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
     hashes = kernel_array(model.hashes("hashes", mapped=True))
     state = read("state", weights_of_shape(None, dtypes="float64"))
     rows = len(hashes) * offsets
-    begins = read("begins", Expected("int64", (rows + 1,), 0, len(state), "ascending"))
-    if begins[0] != 0 or begins[-1] != len(state):
+    state_offsets = read("begins", Expected("int64", (rows + 1,), 0, len(state), "ascending"))
+    if state_offsets[0] != 0 or state_offsets[-1] != len(state):
         raise InputError(
-            f"begins.npy leads from {begins[0]:,} to {begins[-1]:,}; expected 0 to {len(state):,}, "
-            "the number of weights"
+            f"begins.npy leads from {state_offsets[0]:,} to {state_offsets[-1]:,}; expected 0 to "
+            f"{len(state):,}, the number of weights"
         )
     state_labels = read("state_labels", Expected("int16", state.shape, 0, labels - 1))
     first = np.zeros(len(state) + 1, bool)
-    first[begins] = True
+    first[state_offsets] = True
     if (~first[1:-1] & (state_labels[1:] <= state_labels[:-1])).any():
         raise InputError("state_labels.npy has labels of a value that do not ascend")
     values = FeatureValues(
@@ -128,7 +128,7 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
         model.fields.integer("key", least=0, most=MOST_KEY),
     )
     transition = read("transition", weights_of_shape(labels, labels, dtypes="float64"))
-    return Weights(labels, offsets, values, begins, state_labels, state, transition)
+    return Weights(labels, offsets, values, state_offsets, state_labels, state, transition)
 
 
 def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
@@ -143,23 +143,23 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     """
     kept = weights.state != 0
     if values is not None:
-        kept = kept & np.repeat(np.repeat(values, weights.offsets), np.diff(weights.begins))
+        kept = kept & np.repeat(np.repeat(values, weights.offsets), np.diff(weights.state_offsets))
     before = offsets_of(kept)
-    held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
+    held = np.diff(before[weights.state_offsets]).reshape(-1, weights.offsets)
     some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
     old = weights.values
     return replace(
         weights,
         values=FeatureValues(old.hashes[some], old.names.take(some), old.patients[some], old.key),
-        begins=offsets_of(held[some].reshape(-1)),
+        state_offsets=offsets_of(held[some].reshape(-1)),
         state_labels=weights.state_labels[kept],
         state=weights.state[kept],
     )
 
 
-def pair_keys(begins: Indices, labels: npt.NDArray[np.int16], number: int) -> Indices:
+def pair_keys(state_offsets: Indices, labels: npt.NDArray[np.int16], number: int) -> Indices:
     """Return a number for each pair of a row and one of `number` labels, in ascending order."""
-    return np.asarray(owners_of(begins) * number + labels)
+    return np.asarray(owners_of(state_offsets) * number + labels)
 
 
 def values_of(types: Sequence[str], templates: Templates) -> list[list[str]]:
@@ -184,7 +184,7 @@ def add_weights(
     codes: Array,
     places: Array,
     stride: int,
-    begins: Array,
+    state_offsets: Array,
     labels: Array,
     weights: Array,
     table: Array,
@@ -199,7 +199,7 @@ def add_weights(
         Indices of the offsets of the table among the offsets of the weights.
     stride : int
         Number of offsets of the weights.
-    begins, labels, weights
+    state_offsets, labels, weights
         The state weights, as in `Weights`.
     table : ndarray of float, shape (T, O, P)
         Scores by word, offset and label, which are updated.
@@ -211,7 +211,7 @@ def add_weights(
                 for offset in range(len(places)):
                     row = table[word, offset]
                     first = np.int64(code) * stride + places[offset]
-                    for pair in range(begins[first], begins[first + 1]):
+                    for pair in range(state_offsets[first], state_offsets[first + 1]):
                         row[labels[pair]] += weights[pair]
 
 
@@ -220,7 +220,7 @@ def add_expected(
     codes: Array,
     places: Array,
     stride: int,
-    begins: Array,
+    state_offsets: Array,
     labels: Array,
     table: Array,
     expected: Array,
@@ -233,7 +233,7 @@ def add_expected(
                 for offset in range(len(places)):
                     row = table[word, offset]
                     first = np.int64(code) * stride + places[offset]
-                    for pair in range(begins[first], begins[first + 1]):
+                    for pair in range(state_offsets[first], state_offsets[first + 1]):
                         expected[pair] += row[labels[pair]]
 
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 #: The type of probabilities for each precision.
 REALS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 
-_ARRAYS = ("begins", "state_labels", "state", "transition")
-
 #: Memory for the cached score table of words, in bytes.
 KEPT = 128 * 2**20
 
@@ -96,8 +94,8 @@ class WordTypeCRF:
         """Return the sums of the weights of the values in each row, at these places."""
         weights = self.weights
         table = empty_table(len(codes), len(places), weights.labels, self._real)
-        where = places, weights.offsets
-        add_weights(codes, *where, weights.begins, weights.state_labels, weights.state, table)
+        where = places, weights.offsets, weights.state_offsets, weights.state_labels
+        add_weights(codes, *where, weights.state, table)
         return table
 
     def decode(
@@ -156,8 +154,9 @@ class WordTypeCRF:
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model: arrays in NumPy's format."""
-        arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
-        values = self.weights.values
+        weights, values = self.weights, self.weights.values
+        arrays = {name: getattr(weights, name) for name in ("state_labels", "state", "transition")}
+        arrays |= {"begins": weights.state_offsets}
         arrays |= {"hashes": values.hashes, "patients": values.patients}
         arrays |= {"names": values.names.text, "name_ends": values.names.ends}
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}

@@ -28,7 +28,7 @@ def expected_counts(number: int) -> Expected:
 
 
 def patients_of_values(
-    words: Codes, documents: Indices, patients: Indices, codes: Codes, values: int
+    words: Codes, document_offsets: Indices, patients: Indices, codes: Codes, values: int
 ) -> Counts:
     """Count the patients of each value.
 
@@ -36,7 +36,7 @@ def patients_of_values(
     ----------
     words : ndarray of int32, shape (N,)
         The word of each token, or -1 for the last row of `codes`.
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     patients : ndarray of int64, shape (D,)
         The patient of each document; see `corpus.patients.patient_numbers`.
@@ -54,7 +54,7 @@ def patients_of_values(
     order = order[patients[order] != NOBODY]
     _count(
         kernel_array(words),
-        kernel_array(documents),
+        kernel_array(document_offsets),
         kernel_array(order.astype(np.int64)),
         kernel_array(patients),
         kernel_array(codes),
@@ -67,7 +67,7 @@ def patients_of_values(
 @compiled("int32[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1], int64[::1], int32[::1]")
 def _count(
     words: Array,
-    documents: Array,
+    document_offsets: Array,
     order: Array,
     patients: Array,
     codes: Array,
@@ -77,7 +77,7 @@ def _count(
     """Count the patients of values; the documents of a patient are consecutive in `order`."""
     for document in order:
         patient = patients[document]
-        for token in range(documents[document], documents[document + 1]):
+        for token in range(document_offsets[document], document_offsets[document + 1]):
             for code in codes[words[token]]:
                 if code >= 0 and last[code] != patient:
                     last[code] = patient

@@ -30,7 +30,7 @@ def _named_weights(weights: Weights) -> Named:
     result = {}
     for row in range(len(weights.values.hashes) * weights.offsets):
         value, offset = divmod(row, weights.offsets)
-        for pair in range(weights.begins[row], weights.begins[row + 1]):
+        for pair in range(weights.state_offsets[row], weights.state_offsets[row + 1]):
             key = int(weights.values.hashes[value]), offset, int(weights.state_labels[pair])
             assert key not in result
             result[key] = float(weights.state[pair])

@@ -100,11 +100,11 @@ class PackedEntities:
         labels : EntityLabels
             What the tags are.
         """
-        bounds = offsets_of(packing.lengths)
-        tokens = np.arange(bounds[-1]) + np.repeat(packing.first - bounds[:-1], packing.lengths)
-        entities = find_entities(tags[tokens], bounds, labels.names)
-        rows = np.searchsorted(bounds, entities.first, side="right") - 1
-        spans = rows, entities.first - bounds[rows], entities.last - bounds[rows]
+        offsets = offsets_of(packing.lengths)
+        tokens = np.arange(offsets[-1]) + np.repeat(packing.first - offsets[:-1], packing.lengths)
+        entities = find_entities(tags[tokens], offsets, labels.names)
+        rows = np.searchsorted(offsets, entities.first, side="right") - 1
+        spans = rows, entities.first - offsets[rows], entities.last - offsets[rows]
         sums = np.zeros((len(rows), labels.number, 2))
         return cls(labels, tokens[entities.first], spans, sums)
 

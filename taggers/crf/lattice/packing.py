@@ -65,13 +65,13 @@ class Packing:
 
 
 def pack(
-    documents: Indices, tokens: int, wanted: npt.NDArray[np.bool_] | None = None
+    document_offsets: Indices, tokens: int, wanted: npt.NDArray[np.bool_] | None = None
 ) -> list[Packing]:
     """Group documents into packings of about a number of tokens.
 
     Parameters
     ----------
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     tokens : int
         Tokens of a packing; one document may have more.
@@ -83,7 +83,7 @@ def pack(
     list of Packing
         Documents without tokens are in none of them.
     """
-    lengths = np.diff(documents)
+    lengths = np.diff(document_offsets)
     order = np.argsort(-lengths, kind="stable")
     order = order[: np.count_nonzero(lengths)]
     if wanted is not None:
@@ -94,7 +94,7 @@ def pack(
         longest = lengths[rows[0]]
         active = np.searchsorted(-lengths[rows], -np.arange(longest), side="left")
         steps = offsets_of(active)
-        packings.append(Packing(rows, documents[:-1][rows], lengths[rows], steps))
+        packings.append(Packing(rows, document_offsets[:-1][rows], lengths[rows], steps))
     return packings
 
 

@@ -126,7 +126,7 @@ def attributes_of(
         for offset in stream.offsets.tolist()
     ]
     words = training_set.words.tolist()
-    for first, last in itertools.pairwise(training_set.documents.tolist()):
+    for first, last in itertools.pairwise(training_set.document_offsets.tolist()):
         document = []
         for token in range(first, last):
             attributes = []
@@ -201,7 +201,7 @@ def weights_of_model(model: bytes, training_set: TrainingSet) -> Floats:
     features = np.frombuffer(model, _FEATURE, number, at_features + _FEATURES_HEADER)
     state = features[features["type"] == _STATE]
     size = training_set.labels
-    known = pair_keys(training_set.state.begins, training_set.state.labels, size)
+    known = pair_keys(training_set.state.offsets, training_set.state.labels, size)
     x = np.zeros(len(known))
     pair = row[state["source"]] * size + label[state["target"]]
     x[np.searchsorted(known, pair)] = state["weight"]

@@ -44,10 +44,10 @@ class Likelihood:
         self._streams = stream_tables(training, real)
         self._tables: list[WordTable | StreamTable] = [self._words, *self._streams]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
-        unknown = partial(training.documents, training.tags)
+        unknown = partial(training.document_offsets, training.tags)
         #: Packings of documents with complete and with partial annotation.
         self._packings = {
-            is_partial: lattice.pack(training.documents, _PACKED, unknown == is_partial)
+            is_partial: lattice.pack(training.document_offsets, _PACKED, unknown == is_partial)
             for is_partial in (False, True)
         }
         packings = itertools.chain.from_iterable(self._packings.values())

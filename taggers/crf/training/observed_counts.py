@@ -26,15 +26,15 @@ class Pairs:
 
     Parameters
     ----------
-    begins : ndarray of int64, shape (rows + 1,)
-        Row r has the pairs ``begins[r]`` to ``begins[r + 1]``.
+    offsets : ndarray of int64, shape (rows + 1,)
+        Row r has the pairs ``offsets[r]`` to ``offsets[r + 1]``.
     labels : ndarray of int16, shape (K,)
         The label of each pair.
     counts : ndarray of float64, shape (K,)
         The count of each pair.
     """
 
-    begins: Indices
+    offsets: Indices
     labels: npt.NDArray[np.int16]
     counts: npt.NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class Pairs:
 
 def count_pairs(
     words: npt.NDArray[np.int32],
-    documents: Indices,
+    document_offsets: Indices,
     tags: npt.NDArray[np.int16],
     codes: npt.NDArray[np.int32],
     offsets: Sequence[Sequence[int]],
@@ -61,7 +61,7 @@ def count_pairs(
     ----------
     words : ndarray of int32, shape (N,)
         The word of each token; tokens with a negative number are not counted.
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     tags : ndarray of int16, shape (N,)
         The label of each token; negative if unknown.
@@ -80,8 +80,8 @@ def count_pairs(
     """
     values, stride, labels = shape
     tokens = np.flatnonzero(tags >= 0)
-    owners = owners_of(documents)[tokens]
-    first, last = documents[owners], documents[owners + 1]
+    owners = owners_of(document_offsets)[tokens]
+    first, last = document_offsets[owners], document_offsets[owners + 1]
     rows, columns, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for place in range(stride):
         offset = place - stride // 2
@@ -111,7 +111,7 @@ def _counted(
 
 
 def transitions(
-    documents: Indices,
+    document_offsets: Indices,
     tags: npt.NDArray[np.int16],
     weights: npt.NDArray[np.float64],
     labels: int,
@@ -119,8 +119,8 @@ def transitions(
     """Count the weighted transitions between known labels, shape (labels, labels)."""
     counts = np.zeros((labels, labels))
     begins = np.zeros(len(tags) + 1, bool)
-    begins[documents] = True
+    begins[document_offsets] = True
     follows = ~begins[1:-1] & (tags[1:] >= 0) & (tags[:-1] >= 0)
-    owners = np.repeat(weights, np.diff(documents))[1:][follows]
+    owners = np.repeat(weights, np.diff(document_offsets))[1:][follows]
     np.add.at(counts, (tags[:-1][follows], tags[1:][follows]), owners)
     return counts

@@ -128,7 +128,7 @@ class StreamTable:
             )
             for column, values in sorted(pairs, key=lambda pair: pair[0].offset)
         ]
-        self._state = training.offsets, training.state.begins, training.state.labels
+        self._state = training.offsets, training.state.offsets, training.state.labels
 
     def fill(self, weights: npt.NDArray[np.float64]) -> None:
         """Sum the weights, shape (K,), into `scores`, and reset `expected`."""
@@ -146,7 +146,7 @@ class StreamTable:
 def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTable]:
     """Build the tables of the streams of a training set, joined by ascending number of values."""
     columns = [
-        Column(_shifted(stream.values, training.documents, offset), stream.codes, offset)
+        Column(_shifted(stream.values, training.document_offsets, offset), stream.codes, offset)
         for stream in training.streams
         for offset in stream.offsets.tolist()
     ]
@@ -154,10 +154,10 @@ def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTabl
     return [StreamTable(joint, training, real) for joint in join_columns(columns)]
 
 
-def _shifted(values: Codes, documents: Indices, offset: int) -> Codes:
+def _shifted(values: Codes, document_offsets: Indices, offset: int) -> Codes:
     """Return the value at an offset from each token; none outside its document."""
     if not offset:
         return values
-    owners, tokens = owners_of(documents), np.arange(len(values)) + offset
-    inside = (tokens >= documents[owners]) & (tokens < documents[owners + 1])
+    owners, tokens = owners_of(document_offsets), np.arange(len(values)) + offset
+    inside = (tokens >= document_offsets[owners]) & (tokens < document_offsets[owners + 1])
     return np.where(inside, values[np.where(inside, tokens, 0)], np.int32(NO_VALUE))

@@ -143,12 +143,12 @@ def _carried_over(
 ) -> Floats:
     """Return the weights of another model for pairs, from its numbers of values and labels."""
     # Numbers of values or labels that it lacks are negative.
-    value, place = np.divmod(owners_of(pairs.begins), offsets)
+    value, place = np.divmod(owners_of(pairs.offsets), offsets)
     place += (old.offsets - offsets) // 2
     label = number[pairs.labels]
     known = (codes[value] >= 0) & (place >= 0) & (place < old.offsets) & (label >= 0)
     keys = (codes[value] * old.offsets + place) * old.labels + label
-    have = pair_keys(old.begins, old.state_labels, old.labels)
+    have = pair_keys(old.state_offsets, old.state_labels, old.labels)
     at = np.searchsorted(have, keys)
     known &= np.append(have, -1)[at] == keys
     return np.where(known, np.append(old.state, 0.0)[at], 0.0)

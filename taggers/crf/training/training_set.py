@@ -60,7 +60,7 @@ class TrainingSet:
     ----------
     words : ndarray of int32, shape (N,)
         Word types, the most frequent first.
-    documents : ndarray of int64, shape (D + 1,)
+    document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     tags : ndarray of int16, shape (N,)
         Labels; negative if unknown.
@@ -82,7 +82,7 @@ class TrainingSet:
     """
 
     words: Codes
-    documents: Indices
+    document_offsets: Indices
     tags: npt.NDArray[np.int16]
     weights: Floats
     codes: Codes
@@ -118,7 +118,7 @@ class TrainingSet:
         known = np.unique(train.tags[train.tags >= 0])
         number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is for tag -1
         number[known] = np.arange(len(known), dtype=np.int16)
-        tags, documents = number[train.tags], kernel_array(train.document_offsets)
+        tags, document_offsets = number[train.tags], kernel_array(train.document_offsets)
         weights = np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64)
         # Words are sorted by frequency and then by hash, so that the training set does not depend
         # on the order of the vocabulary.
@@ -133,10 +133,10 @@ class TrainingSet:
                 numbered, counts = counter.stream(template, stream)
                 streams.append(numbered)
                 state.append(counts)
-        complete = np.where(partial(documents, tags), 0.0, weights)
+        complete = np.where(partial(document_offsets, tags), 0.0, weights)
         training_set = cls(
             words,
-            documents,
+            document_offsets,
             tags,
             weights,
             codes,
@@ -147,7 +147,7 @@ class TrainingSet:
                 np.concatenate(counter.patients),
             ),
             Pairs.from_matrix(vstack(state, format="csr"), min_frequency),
-            transitions(documents, tags, complete, len(known)),
+            transitions(document_offsets, tags, complete, len(known)),
             templates.window,
             templates.reach,
         )
@@ -160,7 +160,7 @@ class TrainingSet:
             self.labels,
             self.offsets,
             self.values,
-            self.state.begins,
+            self.state.offsets,
             self.state.labels,
             x[:number],
             x[number:].reshape(self.labels, self.labels),
@@ -176,9 +176,9 @@ class _Counter:
         self.hashes: list[Hashes] = []
         self.names: list[str] = []
         self.patients: list[Counts] = []
-        documents = kernel_array(train.document_offsets)
-        self._owned = documents, patient_numbers(train)
-        self._tagged = documents, tags
+        document_offsets = kernel_array(train.document_offsets)
+        self._owned = document_offsets, patient_numbers(train)
+        self._tagged = document_offsets, tags
         self._templates = templates
         self._labels = labels
         self._stride = 2 * templates.reach + 1
@@ -195,8 +195,8 @@ class _Counter:
             words, *self._tagged, codes, offsets, shape=(number, self._stride, self._labels)
         )
         numbers = patients_of_values(words, *self._owned, codes, number)
-        documents, patients = self._owned
-        some = patients[np.diff(documents) > 0]
+        document_offsets, patients = self._owned
+        some = patients[np.diff(document_offsets) > 0]
         numbers[-2:] = len(np.unique(some[some != NOBODY]))
         self.patients.append(numbers)
         return codes, counts
@@ -243,6 +243,6 @@ def _ranks(order: Indices) -> Codes:
     return ranks
 
 
-def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
+def partial(document_offsets: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
     """Return which documents have partial annotation: tokens with an unknown label."""
-    return np.asarray(np.diff(offsets_of(tags < 0)[documents]) > 0)
+    return np.asarray(np.diff(offsets_of(tags < 0)[document_offsets]) > 0)

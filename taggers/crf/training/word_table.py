@@ -45,11 +45,11 @@ class WordTable:
     def __init__(self, training: TrainingSet, real: npt.DTypeLike) -> None:
         codes, state = training.codes, training.state
         places = middle(2 * training.window + 1, training.offsets)
-        self._state = places, training.offsets, state.begins, state.labels
+        self._state = places, training.offsets, state.offsets, state.labels
         self._labels = training.labels
         self.scores = empty_table(len(codes), len(places), training.labels, real)
         self.expected = np.zeros_like(self.scores)
-        weights = np.diff(state.begins).reshape(-1, training.offsets)[:, places].sum(axis=1)
+        weights = np.diff(state.offsets).reshape(-1, training.offsets)[:, places].sum(axis=1)
         joint, alone = _grouped(codes, weights, len(places) * self.scores.shape[2] // _DENSE)
         self._joint = [self._joined(codes[:, columns]) for columns in joint]
         self._alone = np.ascontiguousarray(codes[:, alone])

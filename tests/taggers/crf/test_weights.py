@@ -78,7 +78,7 @@ def table_of(weights: Weights, rows: list[list[int]], real: type = np.float64) -
     table = empty_table(len(rows), weights.offsets, weights.labels, real)
     codes = codes_of(weights, rows)
     places = np.arange(weights.offsets)
-    where = places, weights.offsets, weights.begins, weights.state_labels
+    where = places, weights.offsets, weights.state_offsets, weights.state_labels
     add_weights(codes, *where, weights.state, table)
     return table
 
@@ -105,7 +105,7 @@ def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.
     """Carry weights over between models whose labels are letters."""
     number = np.array([old_labels.find(name) for name in new_labels], np.int64)
     codes = HashIndex(old.values.hashes).positions(new.values.hashes).astype(np.int64)
-    pairs = Pairs(new.begins, new.state_labels, new.state)
+    pairs = Pairs(new.state_offsets, new.state_labels, new.state)
     return _carried_over(old, codes, pairs, number, new.offsets)
 
 

@@ -142,7 +142,7 @@ def by_name(training: TrainingSet, weights: Weights | None = None) -> dict[Key, 
     assert len(set(names)) == len(names) == len(training.values.hashes)
     numbers = training.state.counts if weights is None else weights.state
     result: dict[Key, float] = {}
-    for row, (begin, end) in enumerate(itertools.pairwise(training.state.begins.tolist())):
+    for row, (begin, end) in enumerate(itertools.pairwise(training.state.offsets.tolist())):
         value, place = divmod(row, training.offsets)
         for pair in range(begin, end):
             label = int(training.state.labels[pair])

@@ -37,7 +37,7 @@ def trained_on(batch: Batch) -> list[list[object]]:
     result, _ = TrainingSet.from_batch(batch, templates)
     state, values = result.state, result.values
     arrays = [result.words, result.codes, values.hashes, values.patients]
-    arrays += [state.begins, state.labels]
+    arrays += [state.offsets, state.labels]
     arrays += [stream.values for stream in result.streams]
     return [array.tolist() for array in [*arrays, state.counts]] + [list(values.names.strings())]
 
