@@ -30,7 +30,7 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
-from taggers.crf.word_rows import WordRows
+from taggers.crf.word_cache import WordCache
 from taggers.features.templates import Templates
 from taggers.privacy.identities import traces_of_values
 from taggers.privacy.pruning import Pruning
@@ -63,7 +63,7 @@ class WordTypeCRF:
 
     Attributes
     ----------
-    words : WordRows
+    words : WordCache
         The scores that words add to the tokens around them, shape (rows, offsets, labels padded),
         up to `KEPT` bytes. The first two rows stand for the begin and the end of a document.
     """
@@ -82,7 +82,7 @@ class WordTypeCRF:
         self._places = middle(2 * templates.window + 1, weights.offsets)
         self._value_index = HashIndex(weights.values.hashes, weights.values.key)
         borders = self._added(self._value_index.positions(border_hashes())[:, None], self._places)
-        self.words = WordRows(self._compute, borders, KEPT)
+        self.words = WordCache(self._compute, borders, KEPT)
         self._channels = Channels(templates)
 
     def _compute(self, words: Sequence[str], scores: lattice.Reals) -> None:

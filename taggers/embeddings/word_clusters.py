@@ -16,7 +16,7 @@ from corpus.kernels.hashing import Hashes, hash_values
 from corpus.storage.arrays import Expected
 from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
 from taggers.embeddings.embedding import find_embeddings, word_hashes
-from taggers.embeddings.word_tables import WordTable, WordTables, described
+from taggers.embeddings.embedding_tables import WordTable, WordTables, described
 from taggers.features.words import Feature, Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles

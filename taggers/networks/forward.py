@@ -10,7 +10,7 @@ import numpy.typing as npt
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.ragged import number_used, offsets_of
 from taggers.crf import lattice
-from taggers.crf.word_rows import WordRows
+from taggers.crf.word_cache import WordCache
 from taggers.features.templates import Templates
 from taggers.networks.lstm import run_lstm, tanh_fraction
 from taggers.networks.network_sizes import DIRECTIONS
@@ -41,7 +41,7 @@ class Forward:
 
     Attributes
     ----------
-    words : WordRows
+    words : WordCache
         What words add to the gates of the LSTM, shape (rows, 8 * U); row 0 is a border.
     """
 
@@ -61,7 +61,7 @@ class Forward:
         self._bias = np.append(bias, weights.get("sensitive_bias", nothing[0]))
         self._of_hidden = kernel[width:]
         border = self._lstm.gates(word_vectors(weights, inputs.border()))
-        self.words = WordRows(self._gates_of, border, KEPT)
+        self.words = WordCache(self._gates_of, border, KEPT)
 
     def _gates_of(self, words: Sequence[str], gates: Floats) -> None:
         vectors = word_vectors(self._weights, self._inputs.arrays(words, self._templates))

@@ -16,7 +16,7 @@ from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.storage.fields import Fields
 from taggers.embeddings.embedding import find_embeddings, word_hashes
 from taggers.embeddings.embedding_files import FIRST, UNKNOWN
-from taggers.embeddings.word_tables import WordTable, WordTables, described
+from taggers.embeddings.embedding_tables import WordTable, WordTables, described
 from taggers.features.feature_options import vector_coverage
 from taggers.features.words import Words
 from taggers.keyed_table import KeyedTable

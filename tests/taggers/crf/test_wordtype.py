@@ -10,7 +10,7 @@ import threadpoolctl
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.kernels.hashing import hash_values
-from taggers.crf import lattice, word_rows, wordtype
+from taggers.crf import lattice, word_cache, wordtype
 from taggers.crf.weights import FeatureValues, Weights, border_hashes
 from taggers.crf.wordtype import WordTypeCRF
 from taggers.features.templates import Templates
@@ -93,7 +93,7 @@ def test_the_table_adds_up_to_the_scores_of_tokens(offsets, real, token_scores) 
 
 @pytest.mark.parametrize("piece", [1, 2, 100])
 def test_a_word_that_is_there_twice_has_one_row(piece, monkeypatch, computed) -> None:
-    monkeypatch.setattr(word_rows, "_PIECE", piece)
+    monkeypatch.setattr(word_cache, "_PIECE", piece)
     weights = random_weights()
     scores = WordTypeCRF(TEMPLATES, LABELS, weights, np.float64)
     scores.words.rows(["paa", "pab", "paa", "pab"])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 _PIECE = 1 << 12  # words that are computed at once, which limits the memory that is needed
 
 
-class WordRows:
+class WordCache:
     """A cached table of the rows of words.
 
     Parameters
