@@ -69,7 +69,7 @@ class Scanner:
 
     def __init__(self) -> None:
         self.types: list[str] = []
-        self._words = _WordTable()
+        self._words = _WordIndex()
 
     def find(
         self, text: str, codes: Codes | None = None
@@ -185,7 +185,7 @@ def _skip(codes: Array, classes: Array, place: int, kind: np.uint32) -> int:
     return place
 
 
-class _WordTable:
+class _WordIndex:
     """A table of words by hash, numbered in order of first appearance: no token needs a string."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from taggers.privacy.pruning import Pruning
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WordTable:
+class EmbeddingTable:
     """What is known of the V words of an embedding.
 
     Parameters
@@ -53,15 +53,15 @@ class WordTable:
         return self.table.files(name)
 
 
-_Table = TypeVar("_Table", bound=WordTable)
+_Table = TypeVar("_Table", bound=EmbeddingTable)
 
 
-class WordTables(Generic[_Table]):
+class EmbeddingTables(Generic[_Table]):
     """Tables of several embeddings.
 
     Parameters
     ----------
-    tables : iterable of WordTable
+    tables : iterable of EmbeddingTable
         None for no embeddings.
     """
 

@@ -16,7 +16,7 @@ from corpus.kernels.hashing import Hashes, hash_values
 from corpus.storage.arrays import Expected
 from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
 from taggers.embeddings.embedding import find_embeddings, word_hashes
-from taggers.embeddings.embedding_tables import WordTable, WordTables, described
+from taggers.embeddings.embedding_tables import EmbeddingTable, EmbeddingTables, described
 from taggers.features.words import Feature, Words
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
@@ -29,7 +29,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClusterTable(WordTable):
+class ClusterTable(EmbeddingTable):
     """Clusterings of the same words.
 
     Parameters
@@ -58,10 +58,10 @@ class ClusterTable(WordTable):
         return cluster
 
     def description(self) -> dict[str, Any]:
-        return {"names": self.names, **WordTable.description(self)}
+        return {"names": self.names, **EmbeddingTable.description(self)}
 
 
-class WordClusters(WordTables[ClusterTable]):
+class WordClusters(EmbeddingTables[ClusterTable]):
     """A collection of clusterings with distinct names."""
 
     name = CLUSTERS

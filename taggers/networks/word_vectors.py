@@ -16,7 +16,7 @@ from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.storage.fields import Fields
 from taggers.embeddings.embedding import find_embeddings, word_hashes
 from taggers.embeddings.embedding_files import FIRST, UNKNOWN
-from taggers.embeddings.embedding_tables import WordTable, WordTables, described
+from taggers.embeddings.embedding_tables import EmbeddingTable, EmbeddingTables, described
 from taggers.features.feature_options import vector_coverage
 from taggers.features.words import Words
 from taggers.keyed_table import KeyedTable
@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VectorTable(WordTable):
+class VectorTable(EmbeddingTable):
     """The vectors of the words of an embedding.
 
     Parameters
@@ -44,11 +44,11 @@ class VectorTable(WordTable):
 
     def rows(self, types: Sequence[str]) -> Positions:
         """Return the row of each word, or else of its lower case, or else `ABSENT`."""
-        rows = WordTable.rows(self, types)
+        rows = EmbeddingTable.rows(self, types)
         missing = np.flatnonzero(rows == ABSENT)
         if len(missing):
             words = Words([types[row] for row in missing.tolist()])
-            rows[missing] = WordTable.rows(self, words.lowers)
+            rows[missing] = EmbeddingTable.rows(self, words.lowers)
         return rows
 
     def vectors(self, types: Sequence[str]) -> Floats:
@@ -60,10 +60,10 @@ class VectorTable(WordTable):
         return vectors
 
     def files(self, name: str) -> dict[str, bytes]:
-        return array_files({f"{name}-mean": self.mean}) | WordTable.files(self, name)
+        return array_files({f"{name}-mean": self.mean}) | EmbeddingTable.files(self, name)
 
 
-class WordVectors(WordTables[VectorTable]):
+class WordVectors(EmbeddingTables[VectorTable]):
     """The joined vectors of words in several embeddings."""
 
     name = VECTORS

@@ -99,7 +99,7 @@ word_corpora = st.lists(st.lists(words, max_size=30), max_size=4)
 
 def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
     """Check that texts of words are numbered as a dictionary numbers them."""
-    actual = scanner._WordTable()
+    actual = scanner._WordIndex()
     numbers: dict[str, int] = {}
     for text in corpus:
         before = len(numbers)
