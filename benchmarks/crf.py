@@ -36,7 +36,7 @@ from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
 from taggers.crf.training import trainers
 from taggers.crf.training.crfsuite_trainer import attributes_of, crfsuite_model
-from taggers.crf.training.lbfgs import Limits, Vector, minimise
+from taggers.crf.training.lbfgs import StoppingCriteria, Vector, minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.threads import one_thread
@@ -203,7 +203,7 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
             likelihood,
             np.zeros(likelihood.size),
             curvature=likelihood.curvature,
-            limits=Limits(most=10),
+            criteria=StoppingCriteria(most=10),
         )
     return prepared, (time.process_time() - begin) / len(Traced.values), training.loss
 

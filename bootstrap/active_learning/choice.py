@@ -95,7 +95,7 @@ class _Round:
         self._lengths = batch.lengths
         self._tokens_left = math.inf if limits.tokens is None else limits.tokens
         self._near_duplicate = limits.near_duplicate
-        self._types = _WordTypes(batch, tagging) if limits.near_duplicate <= 1 else None
+        self._types = _DocumentWords(batch, tagging) if limits.near_duplicate <= 1 else None
         self._chosen = np.zeros(len(batch), bool)
         self._alike = np.zeros(len(batch), bool)
 
@@ -133,7 +133,7 @@ def _documents_by_class(tagging: Tagging, batch: Batch) -> list[npt.NDArray[np.b
     return list(has)
 
 
-class _WordTypes:
+class _DocumentWords:
     """The distinct words of each document, in lower case and with all digits as 0."""
 
     def __init__(self, batch: Batch, tagging: Tagging | None = None) -> None:

@@ -153,7 +153,7 @@ class ParallelTagger:
             tag = functools.partial(self._tagger.tag, measure=measure, detail=detail)
             results = SerialExecutor().map(tag, chunks)
         else:
-            model = _Model(str(self.folder.absolute()), self.kind, self._digest)
+            model = _SavedModel(str(self.folder.absolute()), self.kind, self._digest)
             tag_bytes = functools.partial(_tag_bytes, model, measure, detail)
             results = self._executor.map(tag_bytes, (chunk.to_bytes() for chunk in chunks))
         taggings = []
@@ -186,7 +186,7 @@ class ParallelTagger:
             raise ValueError("the tagger has not been trained")
         if self._executor.shares_memory:
             return SerialExecutor().map(functools.partial(work, self._tagger), batches)
-        model = _Model(str(self.folder.absolute()), self.kind, self._digest)
+        model = _SavedModel(str(self.folder.absolute()), self.kind, self._digest)
         of_bytes = functools.partial(_apply_to_bytes, model, work)
         return self._executor.map(of_bytes, map(to_bytes, batches))
 
@@ -275,7 +275,7 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class _SavedModel:
     """The description from which a worker loads a model."""
 
     path: str
@@ -284,7 +284,7 @@ class _Model:
 
 
 @functools.lru_cache(maxsize=1)
-def _loaded(model: _Model) -> Tagger:
+def _loaded(model: _SavedModel) -> Tagger:
     """Load a model, and keep it for the next chunks."""
     folder = Path(model.path)
     tagger = load_tagger(folder, trust=(model.kind,))
@@ -294,12 +294,12 @@ def _loaded(model: _Model) -> Tagger:
 
 
 def _apply_to_bytes(
-    model: _Model, work: Callable[[Tagger, pa.RecordBatch], Result], batch: bytes
+    model: _SavedModel, work: Callable[[Tagger, pa.RecordBatch], Result], batch: bytes
 ) -> Result:
     """Apply a function to the model and a record batch in a worker."""
     return work(_loaded(model), from_bytes(batch))
 
 
-def _tag_bytes(model: _Model, measure: str, detail: Detail, batch: bytes) -> Tagging:
+def _tag_bytes(model: _SavedModel, measure: str, detail: Detail, batch: bytes) -> Tagging:
     """Tag a batch in a worker."""
     return _loaded(model).tag(Batch.from_bytes(batch), measure=measure, detail=detail)

@@ -82,7 +82,7 @@ def crfsuite_model(
         raise ValueError("CRFsuite needs every tag of its training documents")
     if (training_set.weights != 1).any():
         raise ValueError("CRFsuite supports no weights of documents: each must be 1")
-    trainer = _Trainer(options, progress)
+    trainer = _LoggedTrainer(options, progress)
     tags = training_set.tags.astype(str).tolist()
     for first, last, attributes in attributes_of(training_set, templates):
         trainer.append(attributes, tags[first:last])
@@ -142,7 +142,7 @@ def attributes_of(
             yield first, last, document
 
 
-class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
+class _LoggedTrainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
     """A trainer that parses the log of CRFsuite, which alone reports how training ended."""
 
     def __init__(self, options: CRFOptions, progress: Progress | None) -> None:

@@ -24,7 +24,7 @@ _PAIRS = 8  # stored steps and changes of the gradient
 _ENDED, _LIMIT, _STOPPED = 0, 1, 99  # how scipy says that it ended: by itself, or by the callback
 
 
-class Limits(NamedTuple):
+class StoppingCriteria(NamedTuple):
     """When a minimisation ends.
 
     Parameters
@@ -49,7 +49,7 @@ def minimise(
     curvature: Callable[[Vector], Vector],
     scaled: bool = False,
     l1: float = 0.0,
-    limits: Limits,
+    criteria: StoppingCriteria,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Vector, Training]:
     """Minimise ``f(x) + l1 * |x|``.
@@ -67,7 +67,7 @@ def minimise(
         helps near the minimum.
     l1 : float
         Weight of the L1 norm.
-    limits : Limits
+    criteria : StoppingCriteria
         When it ends.
     progress : callable, optional
         Called with the number of completed iterations and their maximum.
@@ -81,7 +81,7 @@ def minimise(
         stopped decreasing by more than its noise, and failed if the line search failed although the
         gradient predicts a further decrease.
     """
-    most, delta, noise = limits
+    most, delta, noise = criteria
     scale = 1 / np.sqrt(curvature(start)) if scaled else np.ones(1)
     values: list[float] = []
 

@@ -11,7 +11,7 @@ from corpus.batch import Batch
 from corpus.kernels.hash_index import HashIndex
 from corpus.ragged import owners_of
 from taggers.base import Progress, Training, TrainingError
-from taggers.crf.training.lbfgs import Limits, minimise
+from taggers.crf.training.lbfgs import StoppingCriteria, minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.training.training_set import TrainingSet
@@ -116,7 +116,7 @@ def _train_by_word_type(
             # The curvature at zero weights is a poor guide to the curvature near the optimum.
             scaled=initial is not None,
             l1=options.c1,
-            limits=Limits(options.max_iterations, tolerance, _NOISE[options.precision]),
+            criteria=StoppingCriteria(options.max_iterations, tolerance, _NOISE[options.precision]),
             progress=progress,
         )
     if not np.isfinite(training.loss):

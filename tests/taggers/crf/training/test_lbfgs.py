@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taggers.crf.training import lbfgs
-from taggers.crf.training.lbfgs import Limits, minimise
+from taggers.crf.training.lbfgs import StoppingCriteria, minimise
 
-PLAIN: dict[str, Any] = {"curvature": np.ones_like, "limits": Limits()}
-TIGHT: dict[str, Any] = {**PLAIN, "limits": Limits(1000, 1e-15)}
+PLAIN: dict[str, Any] = {"curvature": np.ones_like, "criteria": StoppingCriteria()}
+TIGHT: dict[str, Any] = {**PLAIN, "criteria": StoppingCriteria(1000, 1e-15)}
 NUMBERS = st.floats(-20, 20, allow_subnormal=False)
 POSITIVE = st.floats(0.05, 50)
 
@@ -106,7 +106,7 @@ def test_at_the_minimum_already_nothing_is_done() -> None:
 @pytest.mark.parametrize("most", [1, 2, 7])
 def test_the_maximum_number_of_iterations_is_kept_to(most: int) -> None:
     steps: list[tuple[int, int]] = []
-    options = {**PLAIN, "limits": Limits(most, 1e-15)}
+    options = {**PLAIN, "criteria": StoppingCriteria(most, 1e-15)}
     options["progress"] = lambda *step: steps.append(step)
     _, actual = minimise(rosenbrock, np.zeros(2), **options)
     assert not actual.converged
@@ -123,7 +123,7 @@ def test_it_ends_where_the_value_no_longer_falls() -> None:
         value, gradient = evaluate(x)
         return value + 1e9, gradient
 
-    _, actual = minimise(high, np.zeros(20), **{**PLAIN, "limits": Limits(1000, 1e-4)})
+    _, actual = minimise(high, np.zeros(20), **{**PLAIN, "criteria": StoppingCriteria(1000, 1e-4)})
     assert actual.converged
     assert actual.outcome == "the objective no longer falls"
     assert 10 <= actual.iterations < 20  # it looks back over ten
@@ -158,7 +158,7 @@ def test_where_only_noise_is_left_it_has_converged(l1: float, scaled: bool) -> N
             return (value + 1e3) * (1 + 1e-6 * rng.normal()), gradient + 1e-3 * rng.normal(size=5)
 
         x, actual = minimise(
-            rough, np.zeros(5), l1=l1, scaled=scaled, limits=Limits(1000, -1.0, 1e-4),
+            rough, np.zeros(5), l1=l1, scaled=scaled, criteria=StoppingCriteria(1000, -1.0, 1e-4),
             curvature=lambda x: curvatures,
         )  # fmt: skip
         assert actual.converged and not actual.failed
