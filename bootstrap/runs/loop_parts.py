@@ -22,6 +22,7 @@ from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage, fit_all, in_folder
+from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from bootstrap.runs.iteration_folder import IterationFolder
@@ -37,7 +38,6 @@ from bootstrap.selection.proportions import (
     measured_reference,
 )
 from bootstrap.selection.strategies import Strategy, initial_strategy_for, portfolio, uses_lists
-from bootstrap.self_training.cached_pool import CachedPool
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Views

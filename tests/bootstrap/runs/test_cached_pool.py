@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
+from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.selection.proportional import Selection
-from bootstrap.self_training.cached_pool import CachedPool
 from bootstrap.self_training.state import RELABEL, State
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
