@@ -98,5 +98,5 @@ def test_errors_are_one_line_whatever_names_are_like(name: str) -> None:
         message = str(caught.value)
         assert message.isprintable()
         assert len(message) < 700
-    assert str(Span(0, 5, name)) == f"0-5 (<{len(name)} characters>)"
+    assert str(Span(0, 5, name)) == f"0-5 (<{len(name):,} characters>)"
     assert quoted("ward/17") == "ward/17"
