@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
@@ -99,6 +101,8 @@ def _schema_of_all(files: list[Path], columns: Columns) -> pa.Schema:
     for path in files:
         with _opened(path) as file:
             schema = file.schema_arrow
+            if file.metadata.num_rows:
+                _columns_present(schema, str(path), columns)
         metadata = (schema.metadata or {}) | metadata
         names |= dict.fromkeys(schema.names)
         for number, field in enumerate(schema, start=1):
@@ -242,6 +246,8 @@ def _opened(path: Path) -> pq.ParquetFile:
     """Open a file, or raise an `InputError` if it is not a complete Parquet file."""
     try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+    except FileNotFoundError as error:
+        raise InputError(f"{path} cannot be read: {os.strerror(errno.ENOENT)}") from error
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error) or InputError(
             f"{path} is not a complete Parquet file: was it cut off while it was written?"

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, ProblemError
-from corpus.formats import Columns, batches, write, write_batches
+from corpus.errors import InputError, ProblemError, Problems
+from corpus.formats import Columns, batches, read, read_batches, write, write_batches
 from tests.corpus.formats.reading import documents, lenient, with_confidences
 
 
@@ -184,6 +184,32 @@ def test_rows_are_read_over_row_groups_and_files(tmp_path: Path) -> None:
         texts = pa.array([f"t{n}" for n in range(low, high)], pa.string())
         save(tmp_path / f"{name}.parquet", size, id=ids, text=texts)
     assert [document.id for document in documents(tmp_path)] == [str(n) for n in range(17)]
+
+
+def test_a_file_that_vanished_while_others_were_read_is_an_error(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(tmp_path / f"{name}.parquet", id=[name], text=["x"])
+    notes = read(tmp_path, problems=Problems())
+    assert next(notes).id == "a"
+    (tmp_path / "b.parquet").unlink()
+    with pytest.raises(InputError, match=r"b\.parquet cannot be read: No such file"):
+        next(notes)
+
+
+def test_a_later_file_without_texts_is_refused_before_any_is_written(tmp_path: Path) -> None:
+    save(tmp_path / "a.parquet", id=["a"], text=["x"])
+    save(tmp_path / "b.parquet", id=["b"], note=["x"])
+    with pytest.raises(InputError, match=r"b\.parquet has no column 'text'"):
+        next(read_batches(tmp_path, problems=Problems()))
+
+
+def test_texts_are_of_any_string_type(path: Path) -> None:
+    texts = pa.array(["Núria", None, "", "Núria"])
+    for kind in (pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
+        save(path, id=list("abcd"), text=texts.cast(kind))
+        problems = lenient()
+        assert [note.text for note in documents(path, problems)] == ["Núria", "", "Núria"]
+        assert problems.rejected == 1
 
 
 def test_row_groups_are_bounded_by_rows_and_by_bytes(path, monkeypatch) -> None:
