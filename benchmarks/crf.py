@@ -111,8 +111,10 @@ class TaggingComparison:
     def tag_by_crfsuite(self, batch: Batch) -> None:
         """Tag by python-crfsuite, with attributes that are numbered as in its training set."""
         own = prepared_set(batch, self.options)
-        number = {name: code for code, name in enumerate(self.trained.names.strings())}
-        codes = np.array([*(number.get(name, -1) for name in own.names.strings()), -1], np.int32)
+        number = {name: code for code, name in enumerate(self.trained.values.names.strings())}
+        codes = np.array(
+            [*(number.get(name, -1) for name in own.values.names.strings()), -1], np.int32
+        )
         streams = tuple(replace(stream, codes=codes[stream.codes]) for stream in own.streams)
         own = replace(own, codes=codes[own.codes], streams=streams)
         for _, _, attributes in attributes_of(own, self.options.templates()):

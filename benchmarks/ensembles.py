@@ -41,7 +41,7 @@ SIDE_BY_SIDE = 2
 def trained(options: Configuration, train: Batch, state: int) -> tuple[Tagger, float]:
     """Return a trained tagger, and the minutes that it took."""
     start = time.monotonic()
-    tagger = make_tagger(options.kind, options.tagger)
+    tagger = make_tagger(options.tagger.kind, options.tagger.options)
     tagger.fit(train, rng=np.random.default_rng(state))
     return tagger, (time.monotonic() - start) / 60
 

@@ -21,7 +21,7 @@ from meddocan_lines import DATA, MERGED, plain
 from bootstrap.audit import audit
 from bootstrap.cli.main import main as bootstrap
 from bootstrap.export import export_model
-from bootstrap.runs.runner import UNIT_FILE
+from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.errors import Problems
