@@ -30,7 +30,7 @@ ALLOWED = {
 }
 
 #: Other licences that a package may have. `docs/licences.md` gives the reasons.
-EXCEPTIONS = {"gensim": {"LGPL-2.1-only"}}
+EXCEPTIONS = {"gensim": {"LGPL-2.1-only"}, "python-stdnum": {"LGPL-2.1-or-later"}}
 
 #: Licences of packages whose metadata state none, or which are for other systems than Linux: what
 #: the files of the locked version say.
@@ -39,6 +39,7 @@ STATED = {
     "cffi": "MIT-0",  # PyPy
     "namex": "Apache-2.0",  # its metadata name the file alone
     "pycparser": "BSD-3-Clause",  # PyPy
+    "python-stdnum": "LGPL-2.1-or-later",  # its metadata name another version than its files
     "tensorflow": "Apache-2.0",  # macOS, Windows, and Linux on other processors than x86-64
 }
 
