@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stdnum.es import nif as stdnum_nif
 
 from corpus.identifiers import CHECKS, FRAGMENTS, with_check_digit
-from corpus.identifiers.check_digits import _NUMBERS
+from corpus.identifiers.check_digits import NUMBERS
 
 # Published examples: of ministries, standards, encyclopedias and makers of software.
 VALID = {
@@ -101,7 +101,7 @@ def luhn(text: str) -> int:
 @pytest.mark.parametrize(("name", "text"), examples(VALID))
 def test_valid_identifiers(name: str, text: str) -> None:
     assert CHECKS[name](text)
-    assert with_check_digit(name, text) == (text if name in _NUMBERS else None)
+    assert with_check_digit(name, text) == (text if name in NUMBERS else None)
 
 
 @pytest.mark.parametrize(("name", "text"), examples(INVALID))
@@ -111,7 +111,7 @@ def test_invalid_identifiers(name: str, text: str) -> None:
 
 def test_every_check_has_examples() -> None:
     assert set(VALID) == set(INVALID) == set(CHECKS)
-    assert set(FORMS) == set(_NUMBERS) < set(CHECKS)
+    assert set(FORMS) == set(NUMBERS) < set(CHECKS)
 
 
 @pytest.mark.parametrize(("name", "form"), CASES)
