@@ -74,7 +74,11 @@ _PARTIAL = [
     rf"|fall|winter){_TO}{_YEAR}",
 ]
 #: Forms that are no fragments, since they need a context.
-_VAGUE = [_YEAR, rf"{_OF}?{_MONTH}", *(rf"{_OF}{_MONTH}{year}" for year in _YEARS_AFTER_MONTH)]
+_VAGUE = [
+    _YEAR,
+    rf"{_DAY_MONTH}{_S}(?P<year>[0-9]{{2}})",
+    *(rf"{_OF}?{_MONTH}{year}" for year in ("", *_YEARS_AFTER_MONTH)),
+]
 
 #: Forms of dates with named groups for their parts, in the order in which they are tried.
 FORMS = [f"(?i:{form})" for form in _NUMERIC + _WRITTEN + _PARTIAL + _VAGUE]

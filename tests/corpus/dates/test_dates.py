@@ -155,6 +155,7 @@ def test_fragments_match_what_is_written(form: Form, date: datetime.date) -> Non
         ("12 d’octubre", "1 de març"),
         ("d'octubre", "de març"),
         ("2010", "2011"),
+        ("12 oct 10", "1 mar 11"),
     ],
 )
 def test_what_stays(text: str, other: str) -> None:
