@@ -46,7 +46,7 @@ VARIANTS = {
     "without short shapes together": plain(CRFOptions, conjunctions=()),
     "without header": plain(CRFOptions, streams=("colon",)),
     "without colon": plain(CRFOptions, streams=("header",)),
-    "with rules": plain(CRFOptions, streams=("header", "colon", "rules[-1..1]")),
+    "with patterns": plain(CRFOptions, streams=("header", "colon", "patterns[-1..1]")),
     "words alone": plain(CRFOptions, streams=(), conjunctions=()),
 }
 

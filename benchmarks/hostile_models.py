@@ -56,7 +56,7 @@ MEMORY = 2.0  # of the memory that the model needs without changes
 #: The models that are changed, by name.
 MODELS: dict[str, dict[str, Any]] = {
     "crf": {"kind": "crf", "names": ("census-es",), "phrases": ("places-es",)},
-    "rules": {"kind": "crf", "streams": ("rules",), "rules": {"CODE": r"\d{3,}"}},
+    "patterns": {"kind": "patterns"},
     "bilstm-crf": {"kind": "bilstm-crf", "epochs": 1, "units": 8, "min_steps": 0},
     "divergence": {"kind": "divergence", "names": ("census-es",)},
     "dictionary": {"kind": "dictionary", "names": ("census-es",)},
@@ -123,10 +123,10 @@ def with_file(folder: Path, name: str, digest: str = "0" * 128) -> None:
     described(folder, lambda description: description["files"].update({name: digest}))
 
 
-def with_rule(rule: str) -> Callable[[Path], None]:
-    """Return what gives a model a rule."""
-    annotators = {"rules": {"rules": {"A": rule}}}
-    return lambda folder: described(folder, lambda model: model.update(annotators=annotators))
+def with_expression(expression: str) -> Callable[[Path], None]:
+    """Return what gives a model a pattern."""
+    patterns = {"pattern": [{"class": "A", "expression": expression}], "labels": {}}
+    return lambda folder: described(folder, lambda model: model.update(patterns=patterns))
 
 
 def with_link(target: str, *links: str, file: str = "") -> Callable[[Path], None]:
@@ -161,8 +161,8 @@ def huge(folder: Path, piece: str = "[],", size: int = 14_000_000) -> None:
 
 #: What costs time or memory, or leads out of the folder, by name.
 ATTACKS: dict[str, Callable[[Path], None]] = {
-    "classes": with_rule("(?:" * 30 + "[ab]" * 1900 + "+)" * 30),
-    "repetition": with_rule("(?:(?:(?:x{1000}){1000}){100})y"),
+    "classes": with_expression("(?:" * 30 + "[ab]" * 1900 + "+)" * 30),
+    "repetition": with_expression("(?:(?:(?:x{1000}){1000}){100})y"),
     "lists": huge,
     "lists within the size": partial(huge, size=5_000_000),
     "levels": partial(huge, piece="[", size=100_000),

@@ -138,7 +138,7 @@ def print_recall(lines: int, only: str) -> None:
     train = lines_of("train", None)
     chosen = np.random.default_rng(0).choice(len(train), min(lines, len(train)), replace=False)
     seed = make_batch([train[index] for index in chosen], labelled=True)
-    options = plain(CRFOptions, streams=("rules", "header"))
+    options = plain(CRFOptions, streams=("patterns", "header"))
     tagger = make_tagger("crf", options).fit(seed, rng=np.random.default_rng(0))
     dev = list(read(DATA / "dev", problems=Problems()))
     clean, _ = recall_of(tagger, dev)

@@ -59,6 +59,11 @@ class FlatTexts:
         characters: Indices = offsets - np.searchsorted(self._continued, offsets)
         return characters
 
+    def in_bytes(self, offsets: Indices) -> Indices:
+        """Convert offsets in code points to offsets in bytes."""
+        places: Indices = offsets + np.searchsorted(self._begun, offsets, side="right")
+        return places
+
     def line_ends(self) -> Indices:
         """Return the offset of each character that ends a line."""
         values, firsts = self.data[self._rare], []
@@ -97,9 +102,8 @@ class FlatTexts:
         """
         borders = np.zeros(2 * len(starts) + 2, np.int64)
         borders[1:-1:2], borders[2::2], borders[-1] = starts, ends, self.offsets[-1]
-        borders += np.searchsorted(self._begun, borders, side="right")  # in bytes
         return pa.LargeStringArray.from_buffers(
-            len(borders) - 1, pa.py_buffer(borders), self._buffer
+            len(borders) - 1, pa.py_buffer(self.in_bytes(borders)), self._buffer
         )
 
     def ranges(self, starts: Indices, ends: Indices) -> pa.LargeStringArray:

@@ -6,6 +6,7 @@ A class ``PERSON`` has two labels: ``B-PERSON`` begins an entity and ``I-PERSON`
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,15 @@ MISALIGNED = "annotations that do not align with tokens"
 
 #: The unknown tag, for tokens that are not annotated.
 UNKNOWN = -1
+
+
+#: The Unicode categories of control characters and of the ends of lines and paragraphs.
+_NOT_IN_LABELS = frozenset(("Cc", "Zl", "Zp"))
+
+
+def is_label(name: str) -> bool:
+    """Return whether a tagger may have a class of this name: any text of one line."""
+    return bool(name) and not any(unicodedata.category(char) in _NOT_IN_LABELS for char in name)
 
 
 def bio_labels(classes: Iterable[str]) -> tuple[str, ...]:

@@ -170,7 +170,7 @@ class TaggerOptions:
         """
         return asdict(self)
 
-    def files(self) -> Mapping[str, Sequence[Path]]:
+    def training_files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files that training reads, by the option that names them.
 
         A run records their digests, and cannot be resumed after one of them has changed. The
@@ -200,7 +200,7 @@ class TaggerOptions:
             If a file or an installed package is missing, a file has another format, or it lacks
             what the options refer to.
         """
-        for name, paths in self.files().items():
+        for name, paths in self.training_files().items():
             for path in paths:
                 if not path.is_file():
                     raise InputError(f"{name}: {path} is not there or is not a file")

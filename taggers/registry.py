@@ -101,6 +101,12 @@ BUILTIN = {
             needs_seed=False,
         ),
         Kind(
+            "patterns",
+            "taggers.patterns.pattern_tagger:PatternTagger",
+            "taggers.patterns.pattern_options:PatternOptions",
+            needs_seed=False,
+        ),
+        Kind(
             "ensemble",
             "taggers.ensemble.tagger:EnsembleTagger",
             "taggers.ensemble.ensemble_options:EnsembleOptions",

@@ -16,17 +16,19 @@ from corpus.errors import InputError
 from taggers.annotators import (
     ANNOTATORS,
     Annotator,
+    Patterns,
     Phrases,
-    Rules,
     annotated,
     annotators_from_settings,
 )
 from taggers.base import Training
-from taggers.features.feature_options import PHRASES, FeatureOptions
+from taggers.features.feature_options import PATTERNS, PHRASES, FeatureOptions
 from taggers.features.resources import Resources
 from taggers.features.templates import Templates
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.options import INSIDE_MODEL, TaggerOptions, path_fields
+from taggers.patterns.labelled import LabelledPatterns
+from taggers.patterns.tables import read_patterns
 from taggers.privacy.annotator_content import contents_of, pruned_annotators, traces_in
 
 if TYPE_CHECKING:
@@ -176,13 +178,16 @@ class FeatureTagger(TrainedTagger[FeatureOptionsT]):
     def __init__(self, options: FeatureOptionsT | None = None) -> None:
         super().__init__(options)
         self._annotators = {
-            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
+            name: ANNOTATORS[name]()
             for name in self.options.templates().needed
-            if name in ANNOTATORS and name != PHRASES
+            if name in ANNOTATORS and name not in (PHRASES, PATTERNS)
         }
 
     def _read_lists(self) -> None:
-        """Read the phrases and the names of the options; a loaded model has its own."""
+        """Read the tables and lists of the options; a loaded model has its own."""
+        if PATTERNS in self.options.templates().needed and PATTERNS not in self._annotators:
+            patterns = LabelledPatterns(read_patterns(self.options.patterns), {})
+            self._annotators[PATTERNS] = Patterns(patterns)
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.from_files(self.options.phrases)
         if self._resources.names is None:

@@ -5,12 +5,10 @@ import re
 import pytest
 
 from corpus.tokens import expression, sentences
-from taggers.annotators import rules
 
 EXPRESSIONS = [
     *(value for value in vars(expression).values() if isinstance(value, re.Pattern)),
     *(value for value in vars(sentences).values() if isinstance(value, re.Pattern)),
-    *map(re.compile, rules.RULES.values()),
 ]
 
 

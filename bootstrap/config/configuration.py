@@ -212,11 +212,13 @@ class Configuration:
             return self.later
         return self.tagger
 
-    def files(self) -> dict[str, Sequence[Path]]:
+    def training_files(self) -> dict[str, Sequence[Path]]:
         """Return the files that training its taggers reads, by ``section.option``."""
-        sections = [(name, section.options.files()) for name, section in self.taggers().items()]
+        sections = [
+            (name, section.options.training_files()) for name, section in self.taggers().items()
+        ]
         if self._reads_lists:
-            sections.append(("augment", self.augment.files()))
+            sections.append(("augment", self.augment.training_files()))
         if self.active and not is_synthetic(self.active.gold):
             sections.append(("active", {"gold": find_files(self.active.gold)}))
         return {

@@ -41,7 +41,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         If the data cannot be read, or if another process works on the run.
     """
     run = Run(folder)
-    data = fingerprint(configuration.data, configuration.files())
+    data = fingerprint(configuration.data, configuration.training_files())
     if not (resume and run.has_begun()):
         run = new_folder(folder)
     with folder_lock(folder, "run"):

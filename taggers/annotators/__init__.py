@@ -10,15 +10,15 @@ from corpus.errors import InputError
 from corpus.storage.fields import Fields
 from taggers.annotators.lines import Colons, LineHeaders
 from taggers.annotators.phrases import Phrases
-from taggers.annotators.rules import Rules
+from taggers.patterns.annotator import Patterns
 
 __all__ = [
     "ANNOTATORS",
     "Annotator",
     "Colons",
     "LineHeaders",
+    "Patterns",
     "Phrases",
-    "Rules",
     "annotated",
     "annotators_from_settings",
 ]
@@ -48,7 +48,7 @@ class Annotator(Protocol):
 ANNOTATORS: dict[str, type[Annotator]] = {
     "header": LineHeaders,
     "colon": Colons,
-    "rules": Rules,
+    "patterns": Patterns,
     "phrases": Phrases,
 }
 

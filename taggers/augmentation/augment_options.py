@@ -50,7 +50,7 @@ class AugmentOptions:
         if "" in self.gazetteers:
             raise InputError('gazetteers names "": expected paths of gazetteers')
 
-    def files(self) -> Mapping[str, Sequence[Path]]:
+    def training_files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files that the augmentation reads, by the option that names them."""
         builtin = path_fields(type(self))["gazetteers"]
         paths = {

@@ -11,8 +11,9 @@ from corpus.storage.arrays import Expected
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.base import TrainingError
+from taggers.certainties import Certainties
 from taggers.dictionaries.dictionary_options import DictionaryOptions
-from taggers.dictionaries.greedy_decoding import Certainties, WordJudgements, decode_greedily
+from taggers.dictionaries.greedy_decoding import WordJudgements, decode_greedily
 from taggers.dictionaries.name_frequencies import read_names
 from taggers.dictionaries.name_tagger import ListedWords, NameTagger
 from taggers.dictionaries.word_usage import NoteWords, Uses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,17 +10,10 @@ from typing import Self
 from corpus.batch import Batch
 from corpus.counts import WordCounts
 from corpus.errors import InputError, quoted
+from corpus.tags import is_label
 from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, CENSUS, CUE_WORDS, PLACES, read_gazetteer
 from taggers.annotators.phrases import Phrases
 from taggers.options import Capability, Coverage, TaggerOptions, option
-
-#: The Unicode categories of control characters and of the ends of lines and paragraphs.
-_NOT_IN_LABELS = frozenset(("Cc", "Zl", "Zp"))
-
-
-def is_label(name: str) -> bool:
-    """Return whether a tagger may have a class of this name: any text of one line."""
-    return bool(name) and not any(unicodedata.category(char) in _NOT_IN_LABELS for char in name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from corpus.storage.fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.base import TrainingError
+from taggers.certainties import Certainties
 from taggers.dictionaries.dictionary_options import DivergenceOptions
-from taggers.dictionaries.greedy_decoding import Certainties, WordJudgements, decode_greedily
+from taggers.dictionaries.greedy_decoding import WordJudgements, decode_greedily
 from taggers.dictionaries.name_tagger import ListedWords, NameTagger
 from taggers.dictionaries.word_usage import CASES, Floats, Int64Array, NoteWords, Uses, case_numbers
 from taggers.keyed_table import KeyedTable

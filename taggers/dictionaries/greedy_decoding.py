@@ -9,10 +9,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import Array, compiled, kernel_array
-
-Floats = npt.NDArray[np.float64]
-#: The tag of each token, and its certainty in [0, 1].
-Certainties = tuple[npt.NDArray[np.int16], Floats]
+from taggers.certainties import Certainties
 
 #: The maximum distance between two words of a name, with joining words such as ``de la`` between.
 _MAX_DISTANCE = 3
@@ -81,16 +78,6 @@ def decode_greedily(
     )  # fmt: skip
     certainty[judgements.doubtful[batch.word_ids]] = 0.0
     return tags, certainty
-
-
-def marginals_of(certainty: Floats, tags: npt.NDArray[np.int16], labels: int) -> Floats:
-    """Return marginals from the certainty of tags, shape (N, L)."""
-    # The remaining probability of a token is assigned to `O`, or to the first `B-` if its tag is
-    # `O`.
-    marginals = np.zeros((len(tags), labels))
-    marginals[np.arange(len(tags)), tags] = certainty
-    marginals[np.arange(len(tags)), np.where(tags > 0, 0, _BEGIN)] += 1 - certainty
-    return marginals
 
 
 @compiled(

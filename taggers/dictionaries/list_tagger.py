@@ -17,9 +17,9 @@ from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import merge, terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, surface_hashes
 from taggers.annotators.phrases import joined_terms, split_terms
+from taggers.certainties import Certainties
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
 from taggers.dictionaries.divergence import WordDivergence
-from taggers.dictionaries.greedy_decoding import Certainties
 from taggers.dictionaries.list_decoding import OUTSIDE, ListDecoder, WordEvidence
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.place_grammar import (

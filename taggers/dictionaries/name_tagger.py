@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import NO_VALUE, Batch
-from corpus.tags import bio_labels, find_entities
+from corpus.tags import bio_labels
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.annotators import Phrases
 from taggers.base import Detail, Progress, Tagging
-from taggers.confidence import check_measure, document_confidence, entity_probabilities_of
+from taggers.certainties import Certainties, tagging_of_certainties
+from taggers.confidence import check_measure
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, NameOptions
-from taggers.dictionaries.greedy_decoding import Certainties, marginals_of
 from taggers.dictionaries.name_frequencies import read_names
 from taggers.dictionaries.word_usage import NoteWords, words_of_notes
 from taggers.keyed_table import KeyedTable
@@ -191,30 +191,13 @@ class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the tags of documents.
-
-        The measure "min_marginal" is the lowest certainty of a token (paper 003, equation 3.7),
-        "probability" the product of the certainties, and "normalised" their geometric mean.
-        """
+        """Predict the tags of documents; see `taggers.certainties.tagging_of_certainties`."""
         self._check_trained()
         check_measure(measure)
-        tags, certainty = self._decoded(batch)
+        certainties = self._decoded(batch)
         if progress:
             progress(len(batch), len(batch))
-        marginals = entities = None
-        if detail in {"labels", "entity"}:
-            marginals = marginals_of(certainty, tags, len(self.labels))
-        if detail == "entity" and marginals is not None:
-            spans = find_entities(tags, batch.document_offsets, self.labels)
-            entities = entity_probabilities_of(marginals, spans, self.labels)
-        return Tagging(
-            tags,
-            self.labels,
-            document_confidence(measure, batch.document_offsets, token_confidence=certainty),
-            None if detail == "document" else certainty,
-            marginals if detail == "labels" else None,
-            entities,
-        )
+        return tagging_of_certainties(certainties, batch, self.labels, measure, detail)
 
     def _blocked(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which tokens are in phrases within which no name begins."""

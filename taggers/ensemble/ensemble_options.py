@@ -136,12 +136,12 @@ class EnsembleOptions(TaggerOptions):
     def as_table(self) -> dict[str, Any]:
         return {"members": [member.as_table() for member in self.members]}
 
-    def files(self) -> Mapping[str, Sequence[Path]]:
+    def training_files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files that training the members reads, as ``members[1].OPTION``."""
         return {
             f"{member_name(number)}.{name}": paths
             for number, options in self._resolved()
-            for name, paths in options.files().items()
+            for name, paths in options.training_files().items()
         }
 
     def check(self) -> Sequence[Coverage]:

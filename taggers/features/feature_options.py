@@ -16,19 +16,26 @@ from corpus.errors import InputError
 from gazetteers.builtin import BUILTIN_LISTS, CENSUS, PLACES
 from taggers.annotators import ANNOTATORS
 from taggers.annotators.phrases import Phrases
-from taggers.annotators.rules import Rules
 from taggers.embeddings.automatic import AUTO
 from taggers.embeddings.embedding_files import cluster_files
 from taggers.features.templates import Template, Templates
 from taggers.features.words import feature
-from taggers.options import ALL_CAPABILITIES, Capability, Coverage, TaggerOptions, option
+from taggers.options import (
+    ALL_CAPABILITIES,
+    INSIDE_MODEL,
+    Capability,
+    Coverage,
+    TaggerOptions,
+    option,
+)
+from taggers.patterns.tables import BUILTIN_TABLES, IDENTIFIERS, read_patterns
 
 if TYPE_CHECKING:
     from taggers.embeddings.word_clusters import WordClusters
     from taggers.features.words import Feature
 
-#: The stream of the option of the same name.
-PHRASES = "phrases"
+#: The streams of the options of the same names.
+PHRASES, PATTERNS = "phrases", "patterns"
 
 #: The streams that describe the layout of a document.
 LAYOUT = ("header", "colon")
@@ -43,7 +50,7 @@ class FeatureOptions(TaggerOptions, ABC):
     features: tuple[str, ...] = option((), "features of a word, by name (bootstrap help features)")
     streams: tuple[str, ...] = option(
         LAYOUT,
-        "features of the context of a token: header, colon, rules, phrases (bootstrap help "
+        "features of the context of a token: header, colon, patterns, phrases (bootstrap help "
         "features)",
     )
     clusters: str = option(
@@ -53,11 +60,11 @@ class FeatureOptions(TaggerOptions, ABC):
         "its documents (bootstrap help embeddings)",
         path=(AUTO,),
     )
-    rules: Mapping[str, str] = option(
-        {},
-        'regular expressions of the stream "rules", which streams must name, by their names; if '
-        "empty, rules for dates, telephone numbers and identifiers",
-        example=r"{ RECORD = 'NHC ?\d+' }",
+    patterns: tuple[str, ...] = option(
+        (IDENTIFIERS,),
+        'tables of patterns of the stream "patterns", which streams must name (bootstrap help '
+        f'patterns); "{IDENTIFIERS}" is the builtin table',
+        path=BUILTIN_TABLES,
     )
     names: tuple[str, ...] = option(
         (CENSUS,),
@@ -76,10 +83,10 @@ class FeatureOptions(TaggerOptions, ABC):
         templates = self.templates()
         for template in templates.features:
             feature(template.name)
-        self.refuse_unnamed("names", "phrases")
-        Rules(self.rules)
-        if self.rules and "rules" not in templates.needed:
-            raise InputError('rules have no effect, because streams does not name "rules"')
+        self.refuse_unnamed("names", "phrases", "patterns")
+        own = {*self.patterns} - {IDENTIFIERS, INSIDE_MODEL}
+        if own and PATTERNS not in templates.needed:
+            raise InputError('patterns have no effect, because streams does not name "patterns"')
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -98,8 +105,8 @@ class FeatureOptions(TaggerOptions, ABC):
     ) -> Templates:
         """Build the templates of the tagger, with clusterings and name frequencies as features."""
 
-    def files(self) -> Mapping[str, Sequence[Path]]:
-        paths = dict(TaggerOptions.files(self))
+    def training_files(self) -> Mapping[str, Sequence[Path]]:
+        paths = dict(TaggerOptions.training_files(self))
         if "clusters" in paths:
             clusters = [path for folder in paths["clusters"] for _, path in cluster_files(folder)]
             hashes = sorted({path.with_name("hashes.npy") for path in clusters})
@@ -108,6 +115,8 @@ class FeatureOptions(TaggerOptions, ABC):
 
     def check(self) -> Sequence[Coverage]:
         self._check_streams()
+        if PATTERNS in self.templates().needed:
+            read_patterns(self.patterns)
         if self.phrases:
             Phrases.from_files(self.phrases)
         if self.names:

@@ -1,8 +1,8 @@
 """Feature templates: features and streams with the offsets around a token at which they apply.
 
-``shape`` applies in the whole window, ``shape[0]`` to the token itself, and ``rules[-1..1]`` to the
-token and its neighbours. ``capitalization[-1] capitalization[0]`` is a feature conjunction, whose
-value combines the values of its terms.
+``shape`` applies in the whole window, ``shape[0]`` to the token itself, and ``patterns[-1..1]``
+to the token and its neighbours. ``capitalization[-1] capitalization[0]`` is a feature conjunction,
+whose value combines the values of its terms.
 """
 
 from __future__ import annotations

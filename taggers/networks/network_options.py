@@ -84,8 +84,8 @@ class ArchitectureOptions(FeatureOptions):
         if 0 < self.subsequence < 4:
             raise InputError(f"subsequence = {self.subsequence}: expected 0, or at least 4 tokens")
 
-    def files(self) -> Mapping[str, Sequence[Path]]:
-        paths = dict(FeatureOptions.files(self))
+    def training_files(self) -> Mapping[str, Sequence[Path]]:
+        paths = dict(FeatureOptions.training_files(self))
         if "embeddings" in paths:
             paths["embeddings"] = [
                 folder / name

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from taggers.annotators import Annotator
 from taggers.annotators.phrases import Phrases
-from taggers.annotators.rules import RULES, Rules
+from taggers.patterns.annotator import Patterns
 from taggers.privacy.pruning import PHRASES, Pruning
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def contents_of(annotators: Mapping[str, Annotator]) -> dict[str, int]:
-    """Return the number of phrases, and of rules that are not builtin."""
+    """Return the number of phrases, and of patterns."""
     contents = {}
     for annotator in annotators.values():
         if isinstance(annotator, Phrases):
             contents["phrases"] = annotator.size
-        if isinstance(annotator, Rules) and (rules := annotator.settings()["rules"]) != RULES:
-            contents["rules of the configuration"] = len(rules)
+        if isinstance(annotator, Patterns):
+            contents["patterns"] = len(annotator.patterns.patterns)
     return contents
 
 

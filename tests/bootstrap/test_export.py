@@ -82,7 +82,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         "features": features,
         "window": 1,
         "conjunctions": ("form[-1] form[0]",),
-        "streams": ("header", "colon", "phrases", "rules"),
+        "streams": ("header", "colon", "phrases", "patterns"),
         "names": (names,),
         "phrases": (phrases,),
         "clusters": embeddings,

@@ -31,7 +31,7 @@ WORD, NAME = r"[^\W\d_]{2,}", "[A-Z][a-zñáéíóú]{3,}"
 @functools.cache
 def trained_on(folder: Path, number: int) -> Tagger:
     notes = list(read(folder, problems=Problems()))[:number]
-    options = CRFOptions(streams=("rules", "header"), phrases=(), names=())
+    options = CRFOptions(streams=("patterns", "header"), phrases=(), names=())
     batch = make_batch(notes, labelled=True)
     return make_tagger("crf", options).fit(batch, rng=np.random.default_rng(0))
 

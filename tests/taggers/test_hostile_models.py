@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "hostile_models.py"
 
 #: The kinds whose models are made in a second.
-QUICK = ("crf", "rules", "divergence", "dictionary", "lists")
+QUICK = ("crf", "patterns", "divergence", "dictionary", "lists")
 
 
 @pytest.fixture(scope="session")
@@ -134,8 +134,8 @@ def with_description(key: str, value: Any) -> Callable[[Path], None]:
         ),
         (with_description("training", {"converged": 3}), "the result of training"),
         (
-            with_description("annotators", {"rules": {"rules": {"A": "("}}}),
-            "expected rules that compile",
+            with_description("annotators", {"patterns": {"pattern": [{"class": "A"}]}}),
+            "expected patterns that this version can search for",
         ),
         (with_description("annotators", {"os": {}}), "none of header"),
     ],
@@ -162,7 +162,7 @@ def limited() -> None:
 @pytest.mark.parametrize(
     ("attack", "command", "message"),
     [
-        ("repetition", "tag", "expected rules that compile together in time"),
+        ("repetition", "tag", "expected patterns that this version can search for"),
         ("lists", "tag", "model.json has 42,000,026 bytes; expected at most"),
         ("lists within the size", "tag", "has too many values; expected at most 500,000"),
         ("levels", "tag", "model.json is nested too deeply"),
@@ -177,7 +177,7 @@ def limited() -> None:
 def test_opening_has_a_budget(attack, command, message, hostile, good, tmp_path) -> None:
     """In a process with limits, so that a hang or too much memory fails."""
     folder = tmp_path / "model"
-    shutil.copytree(good("rules"), folder)
+    shutil.copytree(good("patterns" if attack == "repetition" else "crf"), folder)
     hostile.ATTACKS[attack](folder)
     (tmp_path / "notes.jsonl").write_text('{"id": "1", "text": "Hola"}\n')
     arguments = {"tag": [tmp_path / "notes.jsonl", tmp_path / "out.jsonl"], "show": ["--verify"]}

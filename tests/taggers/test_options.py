@@ -30,7 +30,7 @@ def fail() -> Path:
 
 def test_options_without_a_field_are_complete() -> None:
     options = Nothing()
-    assert options.files() == {}
+    assert options.training_files() == {}
     assert list(options.check()) == []
     assert options.capabilities == frozenset()
     assert options.with_word_counts(fail) == options
@@ -40,10 +40,10 @@ def test_options_without_a_field_are_complete() -> None:
 
 def test_files_are_the_paths_among_the_fields() -> None:
     assert path_fields(Paths) == {"table": (), "lists": ("small",)}
-    assert Paths().files() == {}
+    assert Paths().training_files() == {}
     options = Paths(table="/a", lists=("small", "/b", "/c"))
-    assert options.files() == {"table": [Path("/a")], "lists": [Path("/b"), Path("/c")]}
-    assert Paths(lists=("small",)).files() == {}
+    assert options.training_files() == {"table": [Path("/a")], "lists": [Path("/b"), Path("/c")]}
+    assert Paths(lists=("small",)).training_files() == {}
 
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:

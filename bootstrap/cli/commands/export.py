@@ -18,7 +18,7 @@ _CONTENTS = (
     ("words with a cluster",),
     ("words with a vector",),
 )
-_AS_TEXT = ("phrases", "phrases of places", "cue words", "rules of the configuration")
+_AS_TEXT = ("phrases", "phrases of places", "cue words", "patterns")
 
 
 def main(options: argparse.Namespace) -> None:

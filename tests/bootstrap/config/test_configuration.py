@@ -81,7 +81,6 @@ def test_the_template_is_all_defaults(file: Path) -> None:
     assert load(file, commented_template()) == load(file, "")
 
 
-RULES = 'tagger.streams=["header", "rules"]'
 SPLIT_COLUMNS = ["seed_columns", "validation_columns", "test_columns", "unlabeled_columns"]
 
 
@@ -95,12 +94,9 @@ def uncommented(*names: str) -> str:
 
 
 def test_empty_tables_are_shown_by_an_example_that_works(file: Path) -> None:
-    found = load(file, uncommented("rules", *SPLIT_COLUMNS), RULES)
-    assert found.tagger.options.rules == {"RECORD": r"NHC ?\d+"}
+    found = load(file, uncommented(*SPLIT_COLUMNS))
     for name in SPLIT_COLUMNS:
         assert getattr(found.data, name) == {"text": "nota", "id": "noteid"}
-    found = load(file, f"{commented_template()}\n[tagger.rules]\nRECORD = 'NHC ?\\d+'", RULES)
-    assert found.tagger.options.rules == {"RECORD": r"NHC ?\d+"}
 
 
 def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
@@ -123,8 +119,8 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
     share = st.floats(0, 1)
     name = st.text(min_size=1, max_size=20).filter(lambda text: "\0" not in text)
     features = st.sampled_from(["form", "lower", "prefix2[0]", "suffix9[-2..9]"])
-    streams = st.sampled_from(["header", "rules[-1..1]", "colon"])
-    conjunctions = st.sampled_from(["rules header[-1]", "form[1] lower[0] colon[9]"])
+    streams = st.sampled_from(["header", "patterns[-1..1]", "colon"])
+    conjunctions = st.sampled_from(["patterns header[-1]", "form[1] lower[0] colon[9]"])
 
     def table(**keys: st.SearchStrategy[Any]) -> dict[str, Any]:
         return draw(st.fixed_dictionaries({}, optional=keys))
@@ -147,14 +143,14 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
             features=st.lists(features, min_size=1, unique=True),
             streams=st.lists(streams, unique=True),
             conjunctions=st.lists(conjunctions, unique=True),
-            rules=st.dictionaries(name, st.sampled_from([r"\d+", 'a"[b\n]', "\\."])),
+            patterns=st.lists(name, min_size=1),
             phrases=st.lists(name),
             window=st.integers(0, 20),
             c2=share,
         ),
     }
-    if tables["tagger"].get("rules"):
-        tables["tagger"]["streams"] = ["header", "rules[-1..1]"]
+    if "patterns" in tables["tagger"]:
+        tables["tagger"]["streams"] = ["header", "patterns[-1..1]"]
     if draw(st.booleans()):
         tables["labels"] = draw(st.dictionaries(name, name, max_size=3))
     return tables
@@ -184,7 +180,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[tagger]\nwindow = 21", "window = 21: expected an integer, 0 to 20"),
         ('[tagger]\nphrases = "a.parquet"', "phrases = 'a.parquet': expected a list of strings"),
         ('[tagger]\nphrases = [""]', 'phrases names "": expected paths of gazetteers'),
-        ('[tagger.rules]\nA = "a"', 'rules have no effect, because streams does not name "rules"'),
+        ('[tagger]\npatterns = ["a.toml"]', "patterns have no effect, because streams does not"),
         ("[loop]\niterations = 2.5", "iterations = 2.5: expected an integer, at least 0"),
         ("[tagger]\nc1 = inf", "c1 = inf: expected a finite number, at least 0"),
         ('[loop]\nkeep = "all"', 'keep = \'all\': expected "accumulate" or "relabel"'),
@@ -338,11 +334,11 @@ def test_lists_are_checked_for_copies_and_for_strategies_that_use_them(file: Pat
             text = f'[augment]\ncopies = {copies}\ngazetteers = ["own.parquet"]\n'
             found = load(file, f'{text}[select]\nstrategy = "{strategy}"')
             if copies or uses_lists(strategy):
-                assert found.files()["augment.gazetteers"] == [own]
+                assert found.training_files()["augment.gazetteers"] == [own]
                 with pytest.raises(ConfigurationError, match=r"\[augment\] .*own\.parquet"):
                     found.check()
             else:
-                assert "augment.gazetteers" not in found.files()
+                assert "augment.gazetteers" not in found.training_files()
                 found.check()
 
 
@@ -393,7 +389,7 @@ def test_other_taggers_are_checked_as_the_tagger_is(file: Path, section: str) ->
     found = load(file, f'[{section}]\nkind = "crf"\nclusters = "nowhere"')
     with pytest.raises(ConfigurationError, match=rf"\[{section}\] .*nowhere"):
         found.check()
-    assert f"{section}.clusters" in found.files()
+    assert f"{section}.clusters" in found.training_files()
 
 
 def test_a_resource_of_two_taggers_is_reported_once(file, monkeypatch) -> None:

@@ -51,7 +51,7 @@ def test_a_start_is_all_defaults_and_needs_no_seed(file: Path, kind: str, option
     found = load(file, f'[initial_model]\nkind = "{kind}"\n{NAMES}')
     expected = InitialModel(kind, options(names=("census-es",)), InitialModelSelection())
     assert found.initial_model == expected
-    assert found.files() == {}
+    assert found.training_files() == {}
     assert found.data.seed == ""
     assert found.data.validation == str(file.parent / "validation.jsonl")
     assert load(file, f'[data]\nseed = ""\n[initial_model]\nkind = "{kind}"\n{NAMES}') == found
@@ -106,7 +106,7 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     assert start.options.not_names == (str(there / "../n.parquet"),)
     assert start.options.counts == str(there / "w.parquet")
     assert start.options.classes == ("a.parquet",)
-    assert start.options.files() == {
+    assert start.options.training_files() == {
         "names": [there / "a.parquet", Path("/abs/b.parquet")],
         "counts": [there / "w.parquet"],
         "not_names": [there / "../n.parquet"],

@@ -46,16 +46,15 @@ def test_a_member_keeps_the_values_that_it_names(file: Path) -> None:
 
 def test_members_can_be_sections(file: Path) -> None:
     text = (
-        '[tagger]\nkind = "ensemble"\n[[tagger.members]]\nkind = "crf"\nstreams = ["rules"]\n'
-        "[tagger.members.rules]\nRECORD = 'NHC'\n[[tagger.members]]\nkind = \"crf\"\n"
+        '[tagger]\nkind = "ensemble"\n[[tagger.members]]\nkind = "crf"\nstreams = ["colon"]\n'
+        '[[tagger.members]]\nkind = "crf"\n'
     )
-    rules = CRFOptions(streams=("rules",), rules={"RECORD": "NHC"})
-    assert load(file, text).tagger.options == of(rules, CRFOptions())
+    assert load(file, text).tagger.options == of(CRFOptions(streams=("colon",)), CRFOptions())
 
 
 def test_written_and_read_again_it_is_the_same(file: Path, tmp_path: Path) -> None:
-    text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet'], rules = { A = 'a' }")
-    text = text.replace('"shape"]', '"shape"], streams = ["rules"]')
+    text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet'], patterns = ['a.toml']")
+    text = text.replace('"shape"]', '"shape"], streams = ["patterns"]')
     for preset in ("auto", "paper"):
         first = load(file, f'{text}[loop]\npreset = "{preset}"')
         tables = tomllib.loads(first.to_toml())
@@ -84,7 +83,7 @@ def test_paths_of_members_are_relative_to_the_file_or_for_overrides_to_the_curre
 
 def test_files_of_members_are_fingerprinted(file: Path) -> None:
     text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet']")
-    found = load(file, text).files()
+    found = load(file, text).training_files()
     assert found["tagger.members[2].phrases"] == [file.parent / "a.parquet"]
     assert "tagger.members[1].phrases" not in found  # which has a builtin list
 

@@ -49,9 +49,11 @@ def test_the_tables_of_the_file_stay_as_they_are() -> None:
 
 
 def test_an_error_between_settings_names_the_overrides_of_its_section(file: Path) -> None:
-    rules = "tagger.rules={ A = 'a' }"
-    message = refusal(file, "", "loop.batch=5", rules)
-    assert message.startswith(f"{file} with --set {rules}: [tagger] rules have no effect, because")
+    patterns = "tagger.patterns=['a.toml']"
+    message = refusal(file, "", "loop.batch=5", patterns)
+    assert message.startswith(
+        f"{file} with --set {patterns}: [tagger] patterns have no effect, because"
+    )
     message = refusal(file, "", "loop.batch=5", "loop.pseudo_weight=0.5", "tagger.trainer=crfsuite")
     assert message.startswith(f"{file} with --set loop.batch=5 with --set loop.pseudo_weight=0.5")
     assert "loop.pseudo_weight other than 1 needs document weights, which [tagger]" in message

@@ -61,7 +61,7 @@ def notes_of(configuration: Configuration) -> Notes:
 
 
 def fingerprinted(configuration: Configuration) -> list[dict[str, Any]]:
-    return fingerprint(configuration.data, configuration.files()).to_pylist()
+    return fingerprint(configuration.data, configuration.training_files()).to_pylist()
 
 
 def checked(configuration: Configuration) -> tuple[dict[str, SplitReport], list[str]]:

@@ -23,7 +23,7 @@ MakeGazetteer = Callable[..., Gazetteer]
     [
         (
             plain(CRFOptions, streams=("heder",)),
-            'there is no stream or feature "heder"; the streams are header, colon, rules, phrases',
+            'there is no stream or feature "heder"; the streams are header, colon, patterns',
         ),
         (plain(CRFOptions, conjunctions=("a[0] form[1]",)), 'there is no stream or feature "a"'),
         (plain(CRFOptions, streams=("phrases[-1]",)), 'the stream "phrases" has no phrases: name'),
@@ -51,9 +51,9 @@ def test_gazetteers_are_files_and_builtin_lists_are_not(make_gazetteer, tmp_path
     path = tmp_path / "names.parquet"
     make_gazetteer(("anna", "given", 50)).save(path)
     options = plain(CRFOptions, names=("census-es", str(path)), phrases=(str(path), "blocking"))
-    assert options.files() == {"names": [path], "phrases": [path]}
+    assert options.training_files() == {"names": [path], "phrases": [path]}
     assert list(options.check()) == []
-    assert plain(CRFOptions).files() == {}
+    assert plain(CRFOptions).training_files() == {}
 
 
 def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_automatic_clusters_are_those_of_the_run(tmp_path: Path) -> None:
         clusterings=("digits-w1-k16[0]",),
         conjunctions=("digits-w1-k16[-1] digits-w1-k16[0]",),
     )
-    assert options.files() == {}
+    assert options.training_files() == {}
     assert list(options.check()) == []
     assert options.with_embeddings(lambda: tmp_path) == replace(options, clusters=str(tmp_path))
 

@@ -28,10 +28,10 @@ OPTIONS = {
         trainer="crfsuite",
         features=("form", "lower", "suffix3", "capitalization", "shape[0]", "has_digit[-2..-1]"),
         window=1,
-        streams=("header", "colon[-1..0]", "rules[-3..2]"),
+        streams=("header", "colon[-1..0]", "patterns[-3..2]"),
         conjunctions=(
             "capitalization[-1] capitalization[0]",
-            "rules[-1] short_shape[0] rules[1]",
+            "patterns[-1] short_shape[0] patterns[1]",
             "header lower",
         ),
         max_iterations=40,

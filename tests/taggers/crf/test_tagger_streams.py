@@ -15,8 +15,7 @@ from corpus.batch import NO_VALUE, Batch, Stream, concatenate
 from corpus.errors import InputError
 from corpus.kernels.compiled import KERNELS
 from taggers import CRFOptions, CRFTagger
-from taggers.annotators import Rules
-from taggers.annotators import rules as rules_module
+from taggers.options import INSIDE_MODEL
 from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import contents, fitted, notes
@@ -24,12 +23,13 @@ from tests.taggers.crf.conftest import contents, fitted, notes
 SMALL = plain(
     CRFOptions, features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40
 )
+CODES = Path(__file__).with_name("codes.toml")
 FULL = replace(
     SMALL,
     features=("form", "shape[0]"),
-    streams=("header", "colon[-1..0]", "rules[-2..2]"),
-    conjunctions=("capitalization[-1] capitalization[0]", "rules[0] header"),
-    rules={"CODE": r"[A-Z]\d+", "YEAR": r"\b(?:19|20)\d\d\b"},
+    streams=("header", "colon[-1..0]", "patterns[-2..2]"),
+    conjunctions=("capitalization[-1] capitalization[0]", "patterns[0] header"),
+    patterns=(str(CODES),),
 )
 NOTES = [
     "Nombre: {Joan Puig}\nNHC: A123\nIngressa el 2012 a [Sant Pau]",
@@ -232,27 +232,20 @@ def test_only_taggers_with_phrases_warm_up_their_matcher() -> None:
 # Files
 
 
-def test_a_model_keeps_the_rules_that_it_was_trained_with(tmp_path, monkeypatch) -> None:
-    """Also where they were the built-in ones, and others are now."""
-    train = notes("visto por {Ana} el 3/5/2012", "A12 el 4.5.12 {Pau}", "res de res")
-    judge = notes("el 6-7-2018 va B34 {Berta}")
-    options = replace(SMALL, streams=("rules",))
-    for rules in ({}, {"CODE": r"[A-Z]\d+", "WORD": "el|de"}):
-        tagger = fitted(train, replace(options, rules=rules))
-        folder = tmp_path / str(len(rules))
-        tagger.save(folder)
-        expected = tagger.tag(judge)
-        with monkeypatch.context() as patch:
-            patch.setattr(rules_module, "RULES", {"CODE": r"\w+"})
-            loaded = CRFTagger.load(folder)
-            actual = loaded.tag(judge)
-            assert loaded.options == tagger.options
-            assert contents(loaded, tmp_path / "again") == contents(tagger, folder)
-            other = CRFTagger(replace(options, rules={}))
-            other.labels, other._crf = tagger.labels, tagger._crf
-            assert other.tag(judge).confidence.tolist() != expected.confidence.tolist()
-        assert actual.tags.tolist() == expected.tags.tolist()
-        assert actual.confidence.tolist() == expected.confidence.tolist()
+def test_a_model_keeps_the_patterns_that_it_was_trained_with(tmp_path, train, judge) -> None:
+    """Also where the file has changed since."""
+    table = tmp_path / "table.toml"
+    table.write_bytes(CODES.read_bytes())
+    tagger = fitted(train, replace(FULL, patterns=(str(table),)))
+    tagger.save(tmp_path / "model")
+    expected = tagger.tag(judge)
+    table.unlink()
+    loaded = CRFTagger.load(tmp_path / "model")
+    actual = loaded.tag(judge)
+    assert loaded.options.patterns == (INSIDE_MODEL,)
+    assert contents(loaded, tmp_path / "again") == contents(tagger, tmp_path / "model")
+    assert actual.tags.tolist() == expected.tags.tolist()
+    assert actual.confidence.tolist() == expected.confidence.tolist()
 
 
 # Models that hold less of their documents
@@ -261,13 +254,13 @@ def test_a_model_keeps_the_rules_that_it_was_trained_with(tmp_path, monkeypatch)
 def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None:
     tagger = fitted(train, FULL)
     names = tagger._crf.weights.values.names.strings()
-    assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
+    assert {"header=nombre", "header=nhc", "patterns=B-CODE"} <= set(names)
     conjunction = "capitalization[-1] capitalization[0]="
     assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
     weights = tagger.pruned(Pruning.from_choices(2))._crf.weights
     kept = set(weights.values.names.strings())
     assert "header=nhc" not in kept  # it is in one document
-    assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
+    assert {"header=nombre", "patterns=B-CODE"} <= kept < set(names)
     assert weights.values.patients.min() == 2
 
 
@@ -280,8 +273,8 @@ def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path
     assert actual.tag(judge).confidence == pytest.approx(tagger.tag(judge).confidence, rel=1e-6)
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"nombre" not in data
-    assert isinstance(actual._annotators["rules"], Rules)
-    assert actual._annotators["rules"].settings() == {"rules": FULL.rules}
+    rows = actual._annotators["patterns"].settings()["pattern"]
+    assert [row["class"] for row in rows] == ["CODE", "YEAR"]
 
 
 # Options

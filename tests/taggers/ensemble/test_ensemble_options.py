@@ -39,7 +39,7 @@ def test_capabilities_are_those_of_all_members(plugin: type) -> None:
 def test_files_and_errors_name_the_member(tmp_path: Path) -> None:
     lists = {"phrases": (str(tmp_path / "a.parquet"),), "names": (CENSUS,)}
     options = of(SMALL, plain(CRFOptions, **lists))
-    assert options.files() == {"members[2].phrases": [tmp_path / "a.parquet"]}
+    assert options.training_files() == {"members[2].phrases": [tmp_path / "a.parquet"]}
     with pytest.raises(InputError, match=r"^members\[2\]: .*a\.parquet"):
         options.check()
 
@@ -49,7 +49,7 @@ def test_members_with_the_same_options_are_checked_once(make_embedding, tmp_path
     with_clusters = plain(CRFOptions, clusters=str(tmp_path))
     options = of(SMALL, with_clusters, with_clusters)
     assert [warning.of for warning in options.check()] == ["a cluster in w1 (members[2])"]
-    assert set(options.files()) == {"members[2].clusters", "members[3].clusters"}
+    assert set(options.training_files()) == {"members[2].clusters", "members[3].clusters"}
 
 
 def test_embeddings_are_trained_once(tmp_path: Path) -> None:

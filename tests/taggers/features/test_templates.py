@@ -43,7 +43,7 @@ def test_another_form_is_an_error_of_one_line(text: str) -> None:
     ("text", "name"),
     [
         ("capitalization[-1] capitalization[0]", "capitalization[-1] capitalization[0]"),
-        ("shape rules[1]", "shape[0] rules[1]"),
+        ("shape patterns[1]", "shape[0] patterns[1]"),
         ("  a[-1..-1]\tb  c[2] ", "a[-1] b[0] c[2]"),
     ],
 )
@@ -57,9 +57,9 @@ def test_a_conjunction_is_two_names_or_more_with_a_place_each(text: str, name: s
     ("text", "message"),
     [
         *((text, "is not a conjunction: expected two or more") for text in ("", " ", "shape[0]")),
-        ("shape[-1..0] rules[0]", "is not a conjunction: expected two or more"),
-        ("shape[0] rules[x]", r"^rules\[x\] is not a template: expected NAME"),
-        ("shape[0] rules[1..0]", r"^rules\[1\.\.0\] has an empty window: the first offset"),
+        ("shape[-1..0] patterns[0]", "is not a conjunction: expected two or more"),
+        ("shape[0] patterns[x]", r"^patterns\[x\] is not a template: expected NAME"),
+        ("shape[0] patterns[1..0]", r"^patterns\[1\.\.0\] has an empty window: the first offset"),
     ],
 )
 def test_the_error_of_a_conjunction_names_the_part_that_is_wrong(text: str, message: str) -> None:
@@ -69,12 +69,12 @@ def test_the_error_of_a_conjunction_names_the_part_that_is_wrong(text: str, mess
 
 def test_features_have_the_window_and_streams_the_token_where_nothing_else_is_said() -> None:
     actual = Templates.parse(
-        ["form", "shape[0]"], 1, ["header", "rules[-1..1]"], ["form[-1] rules[0]"]
+        ["form", "shape[0]"], 1, ["header", "patterns[-1..1]"], ["form[-1] patterns[0]"]
     )
     assert actual == Templates(
         (Template("form", (-1, 0, 1)), Template("shape", (0,))),
-        (Template("header", (0,)), Template("rules", (-1, 0, 1))),
-        (Conjunction((("form", -1), ("rules", 0))),),
+        (Template("header", (0,)), Template("patterns", (-1, 0, 1))),
+        (Conjunction((("form", -1), ("patterns", 0))),),
     )
     assert Templates.parse(["form"], 0) == Templates((Template("form", (0,)),))
 
@@ -83,8 +83,8 @@ def test_features_have_the_window_and_streams_the_token_where_nothing_else_is_sa
     ("features", "streams", "conjunctions", "window", "reach"),
     [
         (["form[0]", "shape[3]"], [], [], 3, 3),
-        (["form[-1..0]"], ["rules[-2..4]"], [], 1, 4),
-        (["form[0]"], ["rules[-5]"], [], 0, 5),
+        (["form[-1..0]"], ["patterns[-2..4]"], [], 1, 4),
+        (["form[0]"], ["patterns[-5]"], [], 0, 5),
         (["form[0]"], [], ["shape[-7] shape[7]"], 0, 0),  # which is a value of the token
     ],
 )
@@ -97,7 +97,7 @@ def test_the_window_is_of_words_and_the_reach_of_streams_too(
 
 def test_the_streams_of_conjunctions_are_needed_too() -> None:
     actual = Templates.parse(
-        ["form"], 2, ["header", "rules"], ["rules[0] form[0]", "suffix3 pos[-1] colon pos[0]"]
+        ["form"], 2, ["header", "patterns"], ["patterns[0] form[0]", "suffix3 pos[-1] colon pos[0]"]
     )
-    assert actual.needed == ("header", "rules", "pos", "colon")
+    assert actual.needed == ("header", "patterns", "pos", "colon")
     assert Templates.parse(["form"], 2).needed == ()

@@ -24,7 +24,7 @@ from tests.taggers.crf.conftest import batch_of_words, every_path
 
 TYPES = ("a", "A", "Aa", "b", "unused")
 SAID = ("x", "y")
-STREAMS = ("header", "rules")
+STREAMS = ("header", "patterns")
 
 #: A word, a label that is negative where it is not known, and what two streams say.
 Token = tuple[int, int, str | None, str | None]
@@ -118,13 +118,13 @@ PARTIAL = Corpus(
     ),
     (1.0, 1.0, 2.0, 0.5),
     2,
-    Templates.parse(["form[0]", "lower"], 1, ["header", "rules[-2..2]"]),
+    Templates.parse(["form[0]", "lower"], 1, ["header", "patterns[-2..2]"]),
 )
 SILENT = Corpus(
     (((0, 0, None, None), (1, 1, None, None)),),
     (1.0,),
     2,
-    Templates.parse(["form[1]"], 0, ["header", "rules[-3]"]),
+    Templates.parse(["form[1]"], 0, ["header", "patterns[-3]"]),
 )
 SEEDS = st.integers(0, 2**32 - 1)
 

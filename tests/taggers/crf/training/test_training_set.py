@@ -17,7 +17,7 @@ from tests.streams import stream_of
 from tests.taggers.conftest import plain
 
 OPTIONS = plain(
-    CRFOptions, features=("form", "suffix1"), streams=("header", "colon", "rules", "pos")
+    CRFOptions, features=("form", "suffix1"), streams=("header", "colon", "patterns", "pos")
 )
 TEXTS = ["Ana: 12 abc", "ve a Vic", "Dia 3: Ana", "", "abc abc 3/5/2012"]
 

@@ -1,0 +1,1 @@
+"""Patterns: expressions of identifiers with a fixed format, written by people or learned."""

@@ -1,0 +1,107 @@
+"""A tagger of patterns, which needs no training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from corpus.batch import Batch
+from corpus.ragged import ranges_of
+from corpus.tags import bio_labels
+from taggers.base import Detail, Progress, Tagging
+from taggers.certainties import tagging_of_certainties
+from taggers.confidence import check_measure
+from taggers.model_folder import ModelFiles
+from taggers.patterns.labelled import LabelledPatterns
+from taggers.patterns.pattern_options import PatternOptions
+from taggers.privacy.pruning import Pruning
+from taggers.trained_tagger import Traces, TrainedTagger
+
+if TYPE_CHECKING:
+    from taggers.privacy.public_lists import PublicLists
+
+
+class PatternTagger(TrainedTagger[PatternOptions]):
+    """A tagger of identifiers with a fixed format, and of rules that were learned.
+
+    The certainty of the tokens of a span is the confidence of its pattern, and the one of all
+    others is 1.
+    """
+
+    kind: ClassVar[str] = "patterns"
+    options_type: ClassVar[type[PatternOptions]] = PatternOptions
+    #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
+    kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner",)
+
+    def __init__(self, options: PatternOptions | None = None) -> None:
+        super().__init__(options)
+        self._patterns: LabelledPatterns | None = None
+        if not self.options.is_inside_model:  # an initial model has its labels before it is fitted
+            self._use(LabelledPatterns(self.options.read(), self.options.labels))
+
+    def _use(self, patterns: LabelledPatterns) -> None:
+        self._patterns, self.labels = patterns, bio_labels(patterns.classes)
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        warm_start: Self | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Return the tagger, which has read the tables of its options: nothing is learned."""
+        if progress:
+            progress(1, 1)
+        return self
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "min_marginal",
+        detail: Detail = "document",
+        progress: Progress | None = None,
+    ) -> Tagging:
+        """Predict the tags of documents; see `taggers.certainties.tagging_of_certainties`."""
+        check_measure(measure)
+        spans = self.patterns.find(batch)
+        tags, certainty = np.zeros(batch.n_tokens, np.int16), np.ones(batch.n_tokens)
+        lengths = spans.last - spans.first + 1
+        tokens = ranges_of(spans.first, lengths)
+        begins = (2 * spans.classes + 1).astype(np.int16)  # 0, of `O`, comes before all others
+        tags[tokens] = np.repeat(np.where(begins > 0, begins + 1, 0), lengths)
+        tags[spans.first] = np.maximum(begins, 0)
+        certainty[tokens] = np.repeat(spans.confidences, lengths)
+        if progress:
+            progress(len(batch), len(batch))
+        return tagging_of_certainties((tags, certainty), batch, self.labels, measure, detail)
+
+    @property
+    def patterns(self) -> LabelledPatterns:
+        """The patterns, with the classes of their spans."""
+        self._check_trained()
+        assert self._patterns is not None
+        return self._patterns
+
+    def _is_trained(self) -> bool:
+        return self._patterns is not None
+
+    def _learned_contents(self) -> dict[str, int]:
+        return {"patterns": len(self.patterns.patterns)}
+
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        return {}
+
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        self._patterns = whole.patterns
+
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        return {"patterns": self.patterns.description()}, {}
+
+    def _read(self, model: ModelFiles) -> None:
+        self._use(LabelledPatterns.from_description(model.fields.fields("patterns")))
