@@ -68,11 +68,13 @@ def find_files(source: str | Path) -> list[Path]:
     Raises
     ------
     InputError
-        If no file exists or has the suffix of a format, or the source is standard input.
+        If no file exists or has the suffix of a format, or the source is standard input or a pipe.
     """
-    if is_standard(source):
-        raise InputError("standard input can be read only once: name a file that can be read again")
-    return list(locate(source).files)
+    located = locate(source)
+    if is_standard(source) or any(p.exists() and not p.is_file() for p in located.files):
+        name = located.name
+        raise InputError(f"{name} can be read only once: name a file that can be read again")
+    return list(located.files)
 
 
 def has_column(source: str | Path, name: str, *, format: str | None = None) -> bool:

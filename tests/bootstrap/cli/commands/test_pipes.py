@@ -7,6 +7,11 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
+from corpus.errors import InputError
+from corpus.formats import find_files
+
 PROGRAM = "import sys; from bootstrap.cli.main import main; sys.exit(main())"
 
 
@@ -51,3 +56,9 @@ def test_a_named_pipe_is_read_once(tmp_path, command) -> None:
         assert (row["id"], row["text"], "ward" in row) == ("1", "Núria", False)
         lost = {"jsonl": "other columns: ward (1)", "csv": "that are not carried: ward"}
         assert lost[suffix] in done.out
+
+
+def test_a_pipe_is_refused_where_notes_are_read_again(tmp_path) -> None:
+    os.mkfifo(tmp_path / "in.jsonl")
+    with pytest.raises(InputError, match=r"in\.jsonl can be read only once: name a file"):
+        find_files(tmp_path / "in.jsonl")
