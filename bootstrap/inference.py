@@ -1,17 +1,24 @@
-"""Inference: tagging documents with a trained model."""
+"""Inference: tagging documents with a trained model, or with a tagger that needs no training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
+from bootstrap.config.tagger_sections import TaggerSection
+from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.execution.processes import temporary_folder
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from bootstrap.tagging import TagOptions, TagSummary, tagged_batches
+from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats.batches import (
@@ -22,7 +29,7 @@ from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.storage.fields import parse_json
 from corpus.storage.opening import refuse_links
 from corpus.units import UNITS, Unit
-from taggers import Tagger
+from taggers import Tagger, TrainingError, make_tagger
 from taggers.base import Detail
 from taggers.model_folder import read_file_of_model
 
@@ -84,6 +91,39 @@ def read_unit_file(model: Path) -> UnitFile:
             f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, and a list of "
             "classes to propagate"
         ) from None
+
+
+@contextmanager
+def fitted_tagger(
+    section: TaggerSection, count: Callable[[Path], Path], *, jobs: int
+) -> Iterator[ParallelTagger]:
+    """Fit a tagger that needs no annotated documents, in a folder that is removed afterwards.
+
+    Parameters
+    ----------
+    section : TaggerSection
+        The kind of tagger and its options.
+    count : callable
+        Counts the words of the documents that will be tagged, if the tagger uses them, and writes
+        them to a new file, whose path it receives and returns.
+    jobs : int
+        Number of processes that tag.
+
+    Raises
+    ------
+    InputError
+        If the options name a file that cannot be used, or the words are not enough.
+    """
+    section.options.check()
+    with temporary_folder() as folder:
+        options = section.options.with_word_counts(partial(count, folder / "words.parquet"))
+        tagger = make_tagger(section.kind, options)
+        try:
+            tagger.fit(make_batch([], labelled=True), rng=np.random.default_rng(0))
+        except TrainingError as error:
+            raise InputError(f'kind = "{section.kind}": {error}') from None
+        tagger.save(folder / "model")
+        yield ParallelTagger.load(folder / "model", trust=(section.kind,), jobs=jobs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,9 +203,13 @@ class CommandParser(argparse.ArgumentParser):
     def add_configuration(self) -> None:
         """Add the configuration of a run."""
         self.add_path("config", "CONFIG", "a TOML file")
-        help = "override a setting, such as select.confidence=0.9; may be repeated"
-        self.add_text("--set", "KEY=VALUE", help, dest="overrides", action="append", default=[])
+        self.add_overrides("override a setting, such as select.confidence=0.9")
         self.add_trust()
+
+    def add_overrides(self, help: str) -> None:
+        """Add settings on the command line."""
+        help += "; may be repeated"
+        self.add_text("--set", "KEY=VALUE", help, dest="overrides", action="append", default=[])
 
     def add_gold(self, what: str) -> None:
         """Add annotated notes that models are scored on."""

@@ -133,7 +133,10 @@ def _add_experiment(parser: CommandParser, default: str) -> None:
 
 def _add_tagging(commands: CommandParser) -> None:
     parser = commands.add_command("tag", "tag.main", "tag notes with the best model of a run")
-    parser.add_model()
+    help = "a run, a model folder, or kind:NAME, such as kind:lists, which needs no annotated notes"
+    parser.add_text("model", "MODEL", help)
+    parser.add_trust()
+    parser.add_overrides("an option of kind:NAME, such as place_label=TOWN")
     parser.add_source_and_target()
     parser.add_choice("--measure", _MEASURES, "confidence of a document")
     help = "write the confidence of each span as well (JSONL and Parquet)"

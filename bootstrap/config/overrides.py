@@ -68,17 +68,17 @@ class Source:
 
 
 def overridden(
-    tables: Mapping[str, Any], overrides: Sequence[str]
+    tables: Mapping[str, Any], overrides: Sequence[str], section: str = ""
 ) -> tuple[dict[str, Any], dict[tuple[str, ...], str]]:
     """Return the tables with settings such as ``select.confidence=0.9`` replaced.
 
     The last override of a key applies. The overrides are also returned by their keys, as for
-    `Source`.
+    `Source`. With a section, they name the keys in it alone: ``confidence=0.9``.
     """
     replaced: dict[str, Any] = copy.deepcopy(dict(tables))
     origins: dict[tuple[str, ...], str] = {}
     for override in overrides:
-        keys, value = _parsed(override)
+        keys, value = _parsed(override, (section,) if section else ())
         table = replaced
         for key in keys[:-1]:
             table = table.setdefault(key, {})
@@ -90,12 +90,13 @@ def overridden(
     return replaced, origins
 
 
-def _parsed(override: str) -> tuple[tuple[str, ...], Any]:
+def _parsed(override: str, section: tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
     """Parse the key and the value of an override; a value that is not TOML is a string."""
     name, equals, text = override.partition("=")
-    keys = tuple(name.strip().split("."))
+    keys = (*section, *name.strip().split("."))
     if not equals or len(keys) < 2:
-        raise ConfigurationError(f"--set {override}: expected SECTION.KEY=VALUE")
+        expected = "KEY=VALUE" if section else "SECTION.KEY=VALUE"
+        raise ConfigurationError(f"--set {override}: expected {expected}")
     try:
         return keys, tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):  # not TOML, or too many digits or brackets

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from bootstrap.config.options import InitialModelSelection, LaterTaggerStart
-from bootstrap.config.overrides import ConfigurationError, Source
+from bootstrap.config.overrides import ConfigurationError, Source, overridden
 from bootstrap.config.presets import with_preset
 from bootstrap.config.validation import located, parse_section, table_of
 from corpus.errors import InputError
@@ -124,6 +125,18 @@ def parse_initial_model(
     selection = parse_section(InitialModelSelection, own, "initial_model", source)
     options = _options(kind, table, "initial_model", source, _SELECTION_KEYS)
     return InitialModel(kind.name, options, selection)
+
+
+def parse_kind(name: str, overrides: Sequence[str]) -> TaggerSection:
+    """Parse a kind that needs no annotated documents, and options of it such as ``label=NAME``."""
+    kind = find_kind(name, trust=(name,))  # the user names it
+    if kind.needs_seed:
+        others = ", ".join(known_kinds(needs_seed=False))
+        raise InputError(f'kind = "{name}" needs annotated documents; those without are {others}')
+    tables, origins = overridden({}, overrides, "initial_model")
+    source = Source(f'kind = "{name}"', Path(), origins)
+    table = table_of(tables, "initial_model", source)
+    return TaggerSection(name, _options(kind, table, "initial_model", source))
 
 
 def _kind_and_options(

@@ -150,9 +150,8 @@ def in_processes(
     Exception
         Any exception that the function raises.
     """
-    _remove_leftovers()
-    with TemporaryDirectory(prefix=f"bootstrap-{os.getpid()}-") as folder:
-        paths = [Path(folder) / str(index) for index in range(len(tasks))]
+    with temporary_folder() as folder:
+        paths = [folder / str(index) for index in range(len(tasks))]
         for path in paths:
             path.touch()
         calls = (
@@ -165,8 +164,17 @@ def in_processes(
                 pass
 
 
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder for as long as the context lasts, which only its owner can access."""
+    _remove_leftovers()
+    prefix, is_windows = f"bootstrap-{os.getpid()}-", os.name == "nt"  # it removes no mapped files
+    with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=is_windows) as folder:
+        yield Path(folder)
+
+
 def _remove_leftovers() -> None:
-    """Remove the folders of messages that killed processes have left."""
+    """Remove the temporary folders that killed processes have left."""
     for folder in Path(gettempdir()).glob("bootstrap-*-*"):
         number = folder.name.split("-")[1]
         if os.name == "posix" and number.isdecimal():

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -17,24 +20,38 @@ from bootstrap.cli.console import (
     report_problems,
 )
 from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
+from bootstrap.config.tagger_sections import parse_kind
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
-from bootstrap.inference import find_model, read_unit_file
+from bootstrap.inference import UnitFile, find_model, fitted_tagger, read_unit_file
 from bootstrap.tagging import TagOptions, TagSummary, tagged_batches
+from corpus.counts import count_words
 from corpus.errors import InputError
-from corpus.formats import FORMATS, count_records, target_of
+from corpus.formats import FORMATS, Columns, count_records, find_files, target_of
 from corpus.formats.batches import SCHEMA
+from corpus.formats.synthetic import is_synthetic
 from corpus.kernels.compiled import warm_up
-from taggers.base import Detail
+from taggers import Tagger, make_tagger
+from taggers.base import Detail, kernels_of
 from taggers.name_propagation import refuse_unknown
+
+_KIND = "kind:"  # begins the name of a kind of tagger, in the place of a model
 
 
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
     problems, summary = problems_of(options), TagSummary()
-    folder, jobs = find_model(options.model), options.jobs or default_jobs()
-    tagger = ParallelTagger.load(folder, trust=options.trust, jobs=jobs)
-    of_run = read_unit_file(folder)
+    section, jobs = None, options.jobs or default_jobs()
+    if options.model.startswith(_KIND):
+        section = parse_kind(options.model.removeprefix(_KIND), options.overrides)
+        tagger: Tagger = make_tagger(section.kind, section.options)
+        of_run = UnitFile("document")
+    elif options.overrides:
+        raise InputError(f"--set is for kind:NAME, such as kind:lists; {options.model} is a model")
+    else:
+        folder = find_model(Path(options.model))
+        tagger = ParallelTagger.load(folder, trust=options.trust, jobs=jobs)
+        of_run = read_unit_file(folder)
     columns = columns_of(options, of_run.columns)
     target = target_of(options.target, format=options.target_format, columns=columns)
     detail: Detail = "entity" if options.span_confidence else "document"
@@ -45,7 +62,7 @@ def main(options: argparse.Namespace) -> None:
         )
     propagate = tuple(options.propagate or of_run.propagate)
     refuse_unknown(propagate, tagger.labels)  # before the target is created
-    warm_up(*tagger.kernels, announce=report_compiling)
+    warm_up(*kernels_of(tagger), announce=report_compiling)
     how = TagOptions(of_run.unit, options.measure, detail, propagate)
     total = count_records(options.source, format=options.source_format)
     notes = read_note_batches(
@@ -56,8 +73,12 @@ def main(options: argparse.Namespace) -> None:
         labelled=False,
         carry=FORMATS[target.format].carry,
     )
-    gc.freeze()  # what is loaded stays, and need not be searched for garbage again and again
-    with StageProgress("notes") as bar:
+    with ExitStack() as stack:
+        if section:
+            count = partial(_count_words, options, columns, total)
+            tagger = stack.enter_context(fitted_tagger(section, count, jobs=jobs))
+        gc.freeze()  # what is loaded stays, and need not be searched for garbage again and again
+        bar = stack.enter_context(StageProgress("notes"))
         tagged = _reported(tagged_batches(notes, tagger, how, summary), summary, bar, total)
         first = next(tagged, None)
         schema, tagged = (first.schema, chain([first], tagged)) if first else (SCHEMA, tagged)
@@ -66,6 +87,16 @@ def main(options: argparse.Namespace) -> None:
     report_problems(summary.unusual)
     lines = [*written_lines(written, options.target, problems), *summary.lines()]
     print_report(lines, options.target)
+
+
+def _count_words(options: argparse.Namespace, columns: Columns, total: int, path: Path) -> Path:
+    """Count the words of the notes before they are tagged, and write them to a file."""
+    if not is_synthetic(options.source):
+        find_files(options.source)  # which refuses what can be read only once
+    notes = read_note_batches(options, problems_of(options), columns=columns, labelled=False)
+    with StageProgress("notes") as bar:
+        count_words(notes, progress=lambda n: bar.report("counting words", n, total)).save(path)
+    return path
 
 
 def _reported(

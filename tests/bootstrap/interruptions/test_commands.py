@@ -36,6 +36,7 @@ COMMANDS = {
     "convert to text": "convert {}/few.jsonl {}/out --to text",
     "tag": "tag {}/model {}/notes.jsonl {}/out.parquet --jobs 1",
     "tag to brat": "tag {}/model {}/few.jsonl {}/out --to brat --jobs 1",
+    "tag by lists": "tag kind:lists {}/notes.jsonl {}/out.parquet --jobs 1",
     "count": "count {}/notes.jsonl -o {}/out.parquet",
     "gazetteer import": "gazetteer import {}/names.csv --class name -o {}/out.parquet",
     "gazetteer merge": "gazetteer merge {}/names.parquet {}/places.parquet -o {}/out.parquet",
