@@ -15,8 +15,12 @@ from corpus.tags import is_label
 
 #: What the checks of rows test, by name.
 CHECKS = {**identifiers.CHECKS, **dates.CHECKS}
-#: Expressions that others may contain, by name.
-FRAGMENTS = {**identifiers.FRAGMENTS, **dates.FRAGMENTS}
+#: Expressions that others may contain, by name. `COLON` is what joins a header and its value.
+FRAGMENTS = {
+    **identifiers.FRAGMENTS,
+    **dates.FRAGMENTS,
+    "COLON": r"(?i:\s?(?:n[.ºo°]{1,2}|n[uú]m(?:ero)?\.?|#)?\s?[:.=]{0,2}\s{0,3})",
+}
 
 #: The most characters of an expression.
 _LONGEST = 2_000
