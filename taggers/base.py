@@ -278,6 +278,10 @@ class Tagger(Protocol):
         """
         ...
 
+
+class RegisteredTagger(Tagger, Protocol):
+    """A tagger whose class is a kind, by which its models are read; see `taggers.registry`."""
+
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read a model that `save` wrote.

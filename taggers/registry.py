@@ -2,7 +2,7 @@
 
 A kind of another package is registered by an entry point of the group ``bootstrap.taggers``, or
 named by its import path, ``kind = "package.module:Class"``. Its class implements the protocol
-`taggers.base.Tagger` and has these attributes:
+`taggers.base.RegisteredTagger` and has these attributes:
 
 - ``kind``: the name of the entry point, or the import path;
 - ``options_type``: a subclass of `taggers.options.TaggerOptions`; the constructor takes an instance
@@ -27,8 +27,9 @@ from typing import Any
 
 from corpus.errors import InputError
 from taggers.base import Tagger
-from taggers.model_folder import read_fields
+from taggers.model_folder import read_fields, read_file_of_model
 from taggers.options import TaggerOptions
+from taggers.patterns import PATTERNS_FILE
 
 #: The group of entry points; the name of an entry point is the name of a kind.
 GROUP = "bootstrap.taggers"
@@ -174,7 +175,7 @@ def make_tagger(kind: str, options: TaggerOptions) -> Tagger:
 
 
 def load_tagger(folder: Path, *, trust: Collection[str] = ()) -> Tagger:
-    """Read a tagger of any kind from its model folder.
+    """Read a tagger of any kind from its model folder, with the patterns before it if it has some.
 
     Parameters
     ----------
@@ -199,7 +200,12 @@ def load_tagger(folder: Path, *, trust: Collection[str] = ()) -> Tagger:
     except InputError as error:
         raise InputError(f"{folder} holds a model of another kind: {error}") from None
     tagger: Tagger = known.tagger_type().load(folder)
-    return tagger
+    content = read_file_of_model(folder, PATTERNS_FILE)
+    if content is None:
+        return tagger
+    from taggers.patterns.first import PatternsFirst  # noqa: PLC0415 - not always used
+
+    return PatternsFirst.from_file(tagger, content, folder / PATTERNS_FILE)
 
 
 def _plugins() -> list[EntryPoint]:

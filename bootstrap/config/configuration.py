@@ -16,6 +16,7 @@ from bootstrap.config.options import (
     DataOptions,
     LoopOptions,
     ReferenceOptions,
+    TrustedPatternOptions,
 )
 from bootstrap.config.overrides import ConfigurationError, Source, overridden
 from bootstrap.config.presets import preset_of, required_values, with_preset
@@ -47,6 +48,7 @@ SECTIONS = (
     "tagger",
     "second_tagger",
     "later_tagger",
+    "patterns",
     "augment",
     "loop",
     "select",
@@ -75,8 +77,8 @@ class Configuration:
         ``[initial_model]``; None trains iteration 0 on the seed.
     tagger : TaggerSection
         ``[tagger]``.
-    augment, loop, select
-        ``[augment]``, ``[loop]`` and ``[select]``.
+    patterns, augment, loop, select
+        ``[patterns]``, ``[augment]``, ``[loop]`` and ``[select]``.
     reference : ReferenceOptions or None
         ``[select.reference]``; None measures the proportions on the validation documents.
     second : TaggerSection, optional
@@ -91,6 +93,7 @@ class Configuration:
     labels: Mapping[str, str] | None
     initial_model: InitialModel | None
     tagger: TaggerSection
+    patterns: TrustedPatternOptions
     augment: AugmentOptions
     loop: LoopOptions
     select: SelectOptions
@@ -217,6 +220,7 @@ class Configuration:
         sections = [
             (name, section.options.training_files()) for name, section in self.taggers().items()
         ]
+        sections.append(("patterns", self.patterns.training_files()))
         if self._reads_lists:
             sections.append(("augment", self.augment.training_files()))
         if self.active and not is_synthetic(self.active.gold):
@@ -244,6 +248,8 @@ class Configuration:
         for name, section in self.taggers().items():
             with _errors_of(name):
                 coverages |= {coverage.of: coverage for coverage in section.options.check()}
+        with _errors_of("patterns"):
+            self.patterns.check()
         if self._reads_lists:
             with _errors_of("augment"):
                 self.augment.check()
@@ -263,6 +269,7 @@ class Configuration:
             "tagger": self.tagger.as_table(),
             "second_tagger": second.as_table() if second else {"kind": TAGGER},
             "later_tagger": later.as_table() if later else {"kind": TAGGER},
+            "patterns": asdict(self.patterns),
             "augment": asdict(self.augment),
             "loop": asdict(self.loop),
             "select": select,
@@ -367,6 +374,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
         table = table_of(tables, section, source)
         return with_preset(section, table, preset, others=required.get(section))
 
+    patterns = parse_section(TrustedPatternOptions, completed("patterns"), "patterns", source)
     augment = parse_section(AugmentOptions, completed("augment"), "augment", source)
     loop = parse_section(LoopOptions, completed("loop"), "loop", source)
     table = completed("select")
@@ -385,6 +393,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             labels,
             initial_model,
             tagger,
+            located(patterns, "patterns", source),
             located(augment, "augment", source),
             loop,
             select,

@@ -5,14 +5,15 @@ The defaults are the preset "auto"; `bootstrap.config.presets` has the values th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any, Literal
 
 from bootstrap.config.overrides import ConfigurationError
 from corpus.formats import Columns
 from corpus.units import Unit
-from taggers.options import option
+from taggers.options import Coverage, option
+from taggers.patterns.pattern_options import PatternOptions
 
 #: The splits of a run: the keys of ``[data]`` that name documents; the unlabeled ones come last.
 SPLITS = ("seed", "validation", "test", "unlabeled")
@@ -179,6 +180,29 @@ class LoopOptions:
         "classes for name propagation within a document: the words of full names found with "
         "confidence are tagged at their other occurrences (bootstrap help self-training)",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedPatternOptions(PatternOptions):
+    """Options of the patterns before the taggers of a run; every field is a key of ``[patterns]``.
+
+    Without files, there are none.
+    """
+
+    trust: float = option(
+        0.9,
+        "a pattern is trusted if its precision on annotated documents is probably above this: with "
+        "the probability 0.95, where its own confidence counts as 30 spans",
+        least=0,
+        most=1,
+    )
+
+    def __post_init__(self) -> None:
+        if self.files:
+            PatternOptions.__post_init__(self)
+
+    def check(self) -> Sequence[Coverage]:
+        return PatternOptions.check(self) if self.files else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     PAPER: {
         "initial_model": {"names": ()},
         "tagger": {"embeddings": "", "clusters": "", "names": (), "phrases": (), "tolerance": 1e-5},
+        "patterns": {"files": ()},
         "augment": {"copies": 0},
         "loop": {"iterations": 20, "batch": 50_000, "patience": 3, "keep": "accumulate"},
         "select": {"strategy": "confident_documents", "confidence": 0.85, "max_selected": 5000},

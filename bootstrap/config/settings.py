@@ -18,6 +18,7 @@ from bootstrap.config.options import (
     LaterTaggerStart,
     LoopOptions,
     ReferenceOptions,
+    TrustedPatternOptions,
 )
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
 from bootstrap.selection.strategies import SelectOptions
@@ -65,6 +66,7 @@ class SettingRow:
 
 #: The options of the sections without kinds, except for ``[data]``.
 _SECTIONS: Mapping[str, type[Any]] = {
+    "patterns": TrustedPatternOptions,
     "augment": AugmentOptions,
     "loop": LoopOptions,
     "select": SelectOptions,

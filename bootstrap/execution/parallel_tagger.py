@@ -23,6 +23,7 @@ from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
 from taggers.model_folder import add_to_model, read_digest
 from taggers.options import TaggerOptions
+from taggers.patterns.first import without_patterns
 
 Result = TypeVar("Result")
 
@@ -265,7 +266,8 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
     tagger.fit(
         Batch.from_bytes(batches[0]),
         batches[1],
-        warm_start=load_tagger(warm_start, trust=(kind,)) if warm_start else None,
+        # Only what was learned is a start, not the patterns before it.
+        warm_start=without_patterns(load_tagger(warm_start, trust=(kind,))) if warm_start else None,
         rng=rng,
         progress=lambda done, total: send((done, total)),
     )

@@ -13,6 +13,7 @@ from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.confidence import confidence_blocks
 from bootstrap.reports.parts.errors import error_blocks
+from bootstrap.reports.parts.patterns import pattern_blocks
 from bootstrap.reports.parts.scores import (
     class_blocks,
     progress_blocks,
@@ -38,6 +39,7 @@ def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
         "Test": test_blocks(record),
         "Errors": error_blocks(record, excerpts),
         "What the model learned from": selected_blocks(record),
+        "Patterns": pattern_blocks(record),
         "Confidence": confidence_blocks(record),
         "Stability and time": progress_blocks(record),
         "Details": details(record),

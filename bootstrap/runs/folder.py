@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from bootstrap.advice.words import Missed, most_missed
 from bootstrap.config.tagger_sections import SEED
+from bootstrap.data.pattern_trust import PatternTrust
 from bootstrap.runs.iteration_folder import (
     BASELINE,
     ERRORS,
@@ -43,6 +45,7 @@ from bootstrap.runs.records import (
 )
 from bootstrap.selection.proportional import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
+from corpus.errors import InputError
 from corpus.evaluation.error_analysis import EntityError
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.fields import with_digest
@@ -116,6 +119,32 @@ class Run:
     def iteration(self, iteration: int) -> IterationFolder:
         """Return the files of an iteration."""
         return IterationFolder(self.folder / "iterations" / f"{iteration:03d}")
+
+    @property
+    def patterns_file(self) -> Path:
+        """What was decided about the patterns before the taggers."""
+        return self.folder / "patterns.json"
+
+    def save_patterns(self, decisions: Sequence[PatternTrust]) -> None:
+        """Write what was decided about patterns."""
+        rows = msgspec.to_builtins(list(decisions))
+        write_atomically(self.patterns_file, manifest_bytes({"patterns": rows}))
+
+    def patterns(self) -> list[PatternTrust]:
+        """Read what was decided about patterns.
+
+        Raises
+        ------
+        RunError
+            If the file is damaged.
+        """
+        if not self.patterns_file.exists():
+            return []
+        try:
+            rows = read_manifest(self.patterns_file).fields.value("patterns")
+            return msgspec.convert(rows, list[PatternTrust])
+        except (InputError, ValueError):
+            raise RunError(f"{self.patterns_file} is damaged") from None
 
     @property
     def ended_file(self) -> Path:

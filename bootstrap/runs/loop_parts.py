@@ -20,6 +20,7 @@ from bootstrap.active_learning.rounds import GoldOracle, Rounds
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
+from bootstrap.data.pattern_trust import trusted_patterns
 from bootstrap.data.splits import Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage, fit_all, in_folder
 from bootstrap.runs.cached_pool import CachedPool
@@ -50,6 +51,8 @@ from corpus.tags import UNKNOWN, classes_of
 from taggers.augmentation import AugmentOptions
 from taggers.base import Tagger, TrainingError
 from taggers.options import TaggerOptions
+from taggers.patterns import PATTERNS_FILE
+from taggers.patterns.first import patterns_bytes
 
 _log = logging.getLogger(__name__)
 
@@ -278,6 +281,11 @@ class LoopParts:
             "columns": asdict(configuration.data.columns_of("unlabeled")),
         }
         files = {UNIT_FILE: json.dumps(unit).encode()}
+        trusted = trusted_patterns(configuration.patterns, self.notes)
+        if trusted.patterns:
+            files[PATTERNS_FILE] = patterns_bytes(trusted.patterns)
+        if trusted.decisions:
+            run.save_patterns(trusted.decisions)
 
         def untrained(section: TaggerSection, folder: Path) -> ParallelTagger:
             options = self._with_counts(section.options).with_embeddings(embeddings)

@@ -1,1 +1,4 @@
 """Patterns: expressions of identifiers with a fixed format, written by people or learned."""
+
+#: The file of the patterns before a tagger, in the folder of its model.
+PATTERNS_FILE = "patterns.json"

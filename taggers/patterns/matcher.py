@@ -87,7 +87,10 @@ class PatternMatcher:
         self._anywhere = _Node([item for item in numbered if not item[1].digits])
 
     def find(self, batch: Batch) -> Hits:
-        """Find all spans of all patterns in the normalised texts of a batch."""
+        """Find the spans of all patterns in the normalised texts of a batch.
+
+        A span within another one of the same pattern is left out.
+        """
         tokens = _Tokens(batch)
         parts = [_NOTHING]
         if self._near_digits.patterns:
@@ -95,7 +98,12 @@ class PatternMatcher:
         if self._anywhere.patterns:
             parts += self._search(self._anywhere, tokens, np.arange(batch.n_tokens))
         first, last, patterns, confidences = map(np.concatenate, zip(*parts, strict=True))
-        return Hits(first, last, patterns, confidences).take(np.lexsort((patterns, last, first)))
+        hits = Hits(first, last, patterns, confidences).take(np.lexsort((-last, first, patterns)))
+        reach = hits.patterns * (batch.n_tokens + 1) + hits.last  # increases with the pattern
+        within = np.zeros(len(reach), bool)
+        within[1:] = reach[1:] <= np.maximum.accumulate(reach)[:-1]
+        hits = hits.take(np.flatnonzero(~within))
+        return hits.take(np.lexsort((hits.patterns, hits.last, hits.first)))
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
         """Return the offsets of the spans in a text, and the index of each pattern."""

@@ -9,11 +9,12 @@ from bootstrap.active_learning.cost import estimate_cost
 from bootstrap.cli.console import print_figures, print_lines, write_file
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.checks import SplitReport, check_notes, samples_of, warnings, will_not_start
+from bootstrap.data.pattern_trust import PatternTrust, trusted_patterns
 from bootstrap.data.preparation import check_budget, refuse_unknown_classes
 from bootstrap.data.representativeness import Profile, compare, percent
 from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
 from bootstrap.data.splits import read_notes, source_lines
-from corpus.errors import InputError, one_line, quoted
+from corpus.errors import InputError, number_of, one_line, quoted
 from corpus.tags import MISALIGNED, classes_of
 
 #: The maximum number of beginnings of documents in the table.
@@ -55,11 +56,29 @@ def main(options: argparse.Namespace) -> None:
     lines += compared.lines()
     if cost_lines:
         print_lines(["", *cost_lines])
+    print_lines(_pattern_lines(configuration))
     print_lines(["", *(f"! {line}" for line in lines)] if lines else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{options.config}: a run will not start with these notes")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
+
+
+def _pattern_lines(configuration: Configuration) -> list[str]:
+    """Describe the class of each class of patterns, and how many of its patterns are trusted."""
+    notes = read_notes(configuration.data, configuration.labels, batch_size=1)
+    found: dict[tuple[str, str], list[PatternTrust]] = {}
+    for decision in trusted_patterns(configuration.patterns, notes).decisions:
+        found.setdefault((decision.label, decision.tagged_as), []).append(decision)
+    lines = [
+        f"  {quoted(label)}: {quoted(tagged_as) if tagged_as else 'no entities'}, "
+        f"{sum(row.is_trusted for row in rows)} of {number_of(len(rows), 'pattern')} trusted; "
+        f"{sum(row.right for row in rows):,} of {sum(row.spans for row in rows):,} spans right"
+        for (label, tagged_as), rows in found.items()
+    ]
+    return (
+        ["", "patterns, and what their spans are in the annotated notes:", *lines] if lines else []
+    )
 
 
 def _rounds_of(configuration: Configuration) -> tuple[list[str], Sequence[str]]:

@@ -54,7 +54,14 @@ def found_one_by_one(text: str) -> set[tuple[int, int, int]]:
             if begin in starts and end in ends:
                 first, last = starts.index(begin), ends.index(end)
                 spans.add((int(tokens.starts[first]), int(tokens.ends[last]), number))
-    return spans
+    return {
+        (start, end, number)
+        for start, end, number in spans
+        if not any(
+            first <= start and end <= last and number == other and (first, last) != (start, end)
+            for first, last, other in spans
+        )
+    }
 
 
 PIECES = st.sampled_from(
