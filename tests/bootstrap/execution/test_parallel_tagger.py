@@ -108,13 +108,12 @@ def test_any_number_of_processes_gives_the_same_details(trained, unlabelled, mon
 def test_streams_are_the_same_over_processes(
     labelled, unlabelled, tmp_path, monkeypatch, brought
 ) -> None:
-    """Those that batches bring along, and those that annotators add by the rules of training."""
+    """Those that batches bring along, and those that annotators add by the patterns of training."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     options = replace(
         OPTIONS,
-        streams=("header", "rules[-1..1]"),
-        conjunctions=("rules[0] shape[1]",),
-        rules={"NUMBER": r"\d+", "PAIR": r"[A-Z]\w+ [A-Z]\w+"},
+        streams=("header", "patterns[-1..1]"),
+        conjunctions=("patterns[0] shape[1]",),
     )
     if brought:
         options = replace(options, streams=(*options.streams, "pos[-1..0]"))
