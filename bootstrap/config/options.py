@@ -130,6 +130,11 @@ class InitialModelSelection:
         'confidence of a document: "min_marginal", the lowest of its tokens, "probability", their '
         'product, or "normalised", their geometric mean',
     )
+    documents: Literal["all", "with_entities"] = option(
+        "all",
+        'documents that are selected with this model: "all", in the reference proportions, or '
+        '"with_entities", only those in which it finds an entity',
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -364,14 +364,28 @@ def initial_strategy_for(
 ) -> Strategy:
     """Build the strategy for documents tagged by an initial model, which is not trained on a seed.
 
-    They are selected as a whole, with the threshold and the measure of the initial model.
+    They are selected as a whole, with the threshold and the measure of the initial model. Where
+    only documents with entities are, no proportions are kept.
     """
-    return strategy_for(
-        replace(
-            options,
-            confidence=initial.confidence,
-            measure=initial.measure,
-            strategy="confident_documents",
-        ),
-        reference,
+    own = replace(
+        options,
+        confidence=initial.confidence,
+        measure=initial.measure,
+        strategy="confident_documents",
     )
+    strategy = strategy_for(own, reference)
+    if initial.documents == "all":
+        return strategy
+
+    def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        entities = np.diff(offsets_of(tagging.tags > 0)[batch.document_offsets])
+        return select_examples(
+            tagging,
+            batch,
+            reference=None,
+            confidence=own.confidence,
+            most=own.max_selected,
+            selectable=entities > 0,
+        )
+
+    return replace(strategy, select=select)

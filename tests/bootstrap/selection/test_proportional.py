@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bootstrap.config.options import InitialModelSelection
 from bootstrap.selection.proportional import FLOOR, Selection, select_examples
 from bootstrap.selection.proportions import (
     Reference,
@@ -19,7 +20,9 @@ from bootstrap.selection.proportions import (
     measured_reference,
     proportions_of,
 )
-from corpus.batch import Batch, Stream
+from bootstrap.selection.strategies import SelectOptions, initial_strategy_for
+from corpus.batch import Batch, Stream, make_batch
+from corpus.document import Document
 from corpus.tags import bio_labels
 from taggers.base import Tagging
 
@@ -508,3 +511,15 @@ def test_more_documents_than_can_be_enumerated(seed: int) -> None:
     else:
         assert len(selection.indices) <= floor
         assert selection.bound < floor
+
+
+def test_an_initial_model_may_select_only_documents_with_entities() -> None:
+    texts = ["nada hoy", "el 2010", "2011 y 2012", "", "alta"]
+    batch = make_batch([Document(str(i), text) for i, text in enumerate(texts)], labelled=False)
+    tags = np.array([0, 0, 0, 1, 1, 0, 1, 0], np.int16)
+    tagging = Tagging(tags, ("O", "B-A", "I-A"), np.array([1, 0.9, 0.4, 1, 1]))
+    for documents, expected in (("all", [0, 1, 4]), ("with_entities", [1])):
+        initial = InitialModelSelection(documents=documents)
+        strategy = initial_strategy_for(initial, SelectOptions(proportions=False), None)
+        selection = strategy.select(tagging, batch, np.random.default_rng(0))
+        assert sorted(selection.indices.tolist()) == expected
