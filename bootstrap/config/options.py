@@ -195,7 +195,7 @@ class TrustedPatternOptions(PatternOptions):
     """
 
     trust: float = option(
-        0.9,
+        0.85,
         "a pattern is trusted if its precision on annotated documents is probably above this: with "
         "the probability 0.95, where its own confidence counts as 30 spans",
         least=0,

@@ -56,12 +56,12 @@ def main(options: argparse.Namespace) -> None:
     lines += compared.lines()
     if cost_lines:
         print_lines(["", *cost_lines])
-    print_lines(_pattern_lines(configuration))
     print_lines(["", *(f"! {line}" for line in lines)] if lines else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{options.config}: a run will not start with these notes")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
+    print_lines(_pattern_lines(configuration))
 
 
 def _pattern_lines(configuration: Configuration) -> list[str]:

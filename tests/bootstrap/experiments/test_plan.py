@@ -61,13 +61,13 @@ def test_settings_of_the_file_the_variant_and_the_grid_are_combined() -> None:
     tables = {
         "seed": {"documents": 9, "with_entities": 0.5},
         "loop": {"preset": "paper", "patience": 2},
-        "labels": {"A": "x"},
-        "variants": {"v": {"loop": {"patience": 4}, "labels": {"B": "y"}}},
+        "patterns": {"labels": {"A": "x"}},
+        "variants": {"v": {"loop": {"patience": 4}, "patterns": {"labels": {"B": "y"}}}},
         "grid": {"loop": {"keep": ["relabel"]}, "seed": {"documents": [7]}},
     }
     (variant,) = plan_of(tables).variants
     assert variant.tables["loop"] == {"preset": "paper", "patience": 4, "keep": "relabel"}
-    assert variant.tables["labels"] == {"A": "x", "B": "y"}
+    assert variant.tables["patterns"] == {"labels": {"A": "x", "B": "y"}}
     assert (variant.seed.documents, variant.seed.with_entities) == (7, 0.5)
     assert tables["loop"] == {"preset": "paper", "patience": 2}  # unchanged
 
