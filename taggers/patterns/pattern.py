@@ -15,11 +15,14 @@ from corpus.tags import is_label
 
 #: What the checks of rows test, by name.
 CHECKS = {**identifiers.CHECKS, **dates.CHECKS}
-#: Expressions that others may contain, by name. `COLON` is what joins a header and its value.
+_CAPITALIZED = "[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+"
+#: Expressions that others may contain, by name. `COLON` is what joins a header and its value,
+#: `NAMES` are capitalized words, with particles between them.
 FRAGMENTS = {
     **identifiers.FRAGMENTS,
     **dates.FRAGMENTS,
     "COLON": r"(?i:\s?(?:n[.ºo°]{1,2}|n[uú]m(?:ero)?\.?|#)?\s?[:.=]{0,2}\s{0,3})",
+    "NAMES": f"{_CAPITALIZED}(?:[ -](?:(?:d[ei]|del|las?|los|i|y) )*{_CAPITALIZED}){{0,5}}",
 }
 
 #: The most characters of an expression.
