@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from bootstrap.config.options import TrustedPatternOptions
-from bootstrap.data.splits import Notes
 from corpus.batch import Batch
 from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
@@ -71,7 +70,9 @@ class TrustedPatterns:
     patterns: LabelledPatterns | None
 
 
-def trusted_patterns(options: TrustedPatternOptions, notes: Notes) -> TrustedPatterns:
+def trusted_patterns(
+    options: TrustedPatternOptions, seed: Batch, validation: Batch
+) -> TrustedPatterns:
     """Decide which patterns are trusted.
 
     The seed and one half of the validation documents decide; no patient is in both halves. The
@@ -82,18 +83,18 @@ def trusted_patterns(options: TrustedPatternOptions, notes: Notes) -> TrustedPat
     ----------
     options : TrustedPatternOptions
         Their tables, classes and limit.
-    notes : Notes
-        The documents of a run.
+    seed, validation : Batch
+        The annotated documents of a run.
     """
     if not options.files:
         return TrustedPatterns((), None)
-    patterns, validation = options.read(), notes.validation.batch
+    patterns = options.read()
     matcher = PatternMatcher(patterns)
     sides = number_patients(validation.groups, validation.ids) % 2
     halves = [validation.take(np.flatnonzero(sides == side)) for side in (0, 1)]
-    deciding = _counts(matcher, [notes.seed.batch, halves[0]])
+    deciding = _counts(matcher, [seed, halves[0]])
     others = _counts(matcher, [halves[1]])
-    classes = {*classes_of(notes.seed.batch.labels), *classes_of(validation.labels)}
+    classes = {*classes_of(seed.labels), *classes_of(validation.labels)}
     labels = _labels(patterns, deciding, classes) | dict(options.labels)
     decisions = tuple(
         _decision(pattern, labels[pattern.label], decided, other, options.trust)

@@ -281,7 +281,9 @@ class LoopParts:
             "columns": asdict(configuration.data.columns_of("unlabeled")),
         }
         files = {UNIT_FILE: json.dumps(unit).encode()}
-        trusted = trusted_patterns(configuration.patterns, self.notes)
+        trusted = trusted_patterns(
+            configuration.patterns, self.notes.seed.batch, self.notes.validation.batch
+        )
         if trusted.patterns:
             files[PATTERNS_FILE] = patterns_bytes(trusted.patterns)
         if trusted.decisions:

@@ -68,7 +68,8 @@ def _pattern_lines(configuration: Configuration) -> list[str]:
     """Describe the class of each class of patterns, and how many of its patterns are trusted."""
     notes = read_notes(configuration.data, configuration.labels, batch_size=1)
     found: dict[tuple[str, str], list[PatternTrust]] = {}
-    for decision in trusted_patterns(configuration.patterns, notes).decisions:
+    seed, validation = notes.seed.batch, notes.validation.batch
+    for decision in trusted_patterns(configuration.patterns, seed, validation).decisions:
         found.setdefault((decision.label, decision.tagged_as), []).append(decision)
     lines = [
         f"  {quoted(label)}: {quoted(tagged_as) if tagged_as else 'no entities'}, "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,7 @@ from scipy import stats
 
 from bootstrap.config.options import TrustedPatternOptions
 from bootstrap.data.pattern_trust import PRIOR_SPANS, trusted_patterns
-from corpus.batch import make_batch
+from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 
 TABLE = """
@@ -32,7 +30,7 @@ confidence = 0.9
 """
 
 
-def notes(*texts: str, label: str = "FECHA") -> SimpleNamespace:
+def notes(*texts: str, label: str = "FECHA") -> Batch:
     """Make annotated documents of texts, whose braces mark an entity each."""
     documents = []
     for number, text in enumerate(texts):
@@ -40,7 +38,7 @@ def notes(*texts: str, label: str = "FECHA") -> SimpleNamespace:
         plain = text.replace("{", "").replace("}", "")
         spans = (Span(start, text.find("}") - 1, label),) if start >= 0 else ()
         documents.append(Document(str(number), plain, spans, group=str(number)))
-    return SimpleNamespace(batch=make_batch(documents, labelled=True, classes=[label]))
+    return make_batch(documents, labelled=True, classes=[label])
 
 
 @pytest.fixture
@@ -49,14 +47,14 @@ def decide(tmp_path):
     path.write_text(TABLE)
 
     def decide(seed, validation, **options):
-        run = SimpleNamespace(seed=seed, validation=validation)
-        return trusted_patterns(TrustedPatternOptions(files=(str(path),), **options), run)
+        own = TrustedPatternOptions(files=(str(path),), **options)
+        return trusted_patterns(own, seed, validation)
 
     return decide
 
 
 def test_without_files_there_are_no_patterns() -> None:
-    found = trusted_patterns(TrustedPatternOptions(files=()), SimpleNamespace())
+    found = trusted_patterns(TrustedPatternOptions(files=()), notes("{a}"), notes("{b}"))
     assert found.decisions == () and found.patterns is None
 
 
