@@ -16,7 +16,6 @@ from corpus.errors import InputError
 from taggers.annotators import (
     ANNOTATORS,
     Annotator,
-    Patterns,
     Phrases,
     annotated,
     annotators_from_settings,
@@ -187,7 +186,7 @@ class FeatureTagger(TrainedTagger[FeatureOptionsT]):
         """Read the tables and lists of the options; a loaded model has its own."""
         if PATTERNS in self.options.templates().needed and PATTERNS not in self._annotators:
             patterns = LabelledPatterns(read_patterns(self.options.patterns), {})
-            self._annotators[PATTERNS] = Patterns(patterns)
+            self._annotators[PATTERNS] = patterns
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.from_files(self.options.phrases)
         if self._resources.names is None:

@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any, Literal
 
 from bootstrap.config.overrides import ConfigurationError
+from corpus.errors import InputError
 from corpus.formats import Columns
 from corpus.units import Unit
 from taggers.options import Coverage, option
@@ -205,6 +206,8 @@ class TrustedPatternOptions(PatternOptions):
     def __post_init__(self) -> None:
         if self.files:
             PatternOptions.__post_init__(self)
+        elif self.labels or self.languages:
+            raise InputError("labels and languages have no effect without files")
 
     def check(self) -> Sequence[Coverage]:
         return PatternOptions.check(self) if self.files else ()

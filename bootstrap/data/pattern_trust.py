@@ -15,6 +15,7 @@ from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
 from taggers.patterns.labelled import OUTSIDE, LabelledPatterns
 from taggers.patterns.matcher import PatternMatcher
+from taggers.patterns.merging import merged
 from taggers.patterns.pattern import Pattern
 
 #: What the confidence of a pattern counts as: a number of spans.
@@ -110,6 +111,10 @@ def _counts(matcher: PatternMatcher, batches: Sequence[Batch]) -> _Counts:
     counts: _Counts = [Counter() for _ in matcher.patterns]
     for batch in batches:
         hits, names = matcher.find(batch), classes_of(batch.labels)
+        # Of the pieces of a longer span, merging keeps none.
+        extents = hits.first * batch.n_tokens + hits.last
+        kept = extents[merged(hits.first, hits.last, hits.confidences)]
+        hits = hits.take(np.flatnonzero(np.isin(extents, kept)))
         entities = find_entities(batch.tags, batch.document_offsets, batch.labels)
         places = zip(entities.first.tolist(), entities.last.tolist(), strict=True)
         exact = dict(zip(places, (names[kind] for kind in entities.classes.tolist()), strict=True))

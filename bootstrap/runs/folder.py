@@ -74,9 +74,10 @@ class Run:
     Parameters
     ----------
     folder : Path
-        It contains ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
-        ``metrics.parquet``, ``advice.json``, ``annotate.txt``, ``report.html`` and ``best``, a
-        link to the best iteration (where links are not allowed, a text file with its path).
+        It contains ``config.toml``, ``environment.json``, ``data.parquet``, ``patterns.json``,
+        ``iterations/NNN``, ``metrics.parquet``, ``advice.json``, ``annotate.txt``, ``report.html``
+        and ``best``, a link to the best iteration (where links are not allowed, a text file with
+        its path).
     """
 
     folder: Path
@@ -242,7 +243,7 @@ class Run:
         rows = self.metrics()  # which reads the configuration
         self.data()
         read_manifest(self.environment_file)
-        own = 3 + (self.stopped() is not None)
+        own = 3 + (self.stopped() is not None) + bool(self.patterns())
         if self.metrics_file.exists():
             own += 1
             if not to_resume and len(read_table(self.metrics_file)) > len(rows):

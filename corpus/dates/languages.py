@@ -22,6 +22,9 @@ class Names:
     def __init__(self, rows: Sequence[str]) -> None:
         self.rows = [[names.split("|") for names in row.split()] for row in rows]
 
+    def __contains__(self, name: str) -> bool:
+        return name.isdecimal() or name.lower().rstrip(".") in chain(*chain(*self.rows))
+
     def number(self, name: str) -> int:
         """Return the number of a month or weekday, from 1, of its name or its digits."""
         return int(name) if name.isdecimal() else self._place(name)[1]

@@ -104,7 +104,8 @@ def parse(text: str, language: str = "es") -> WrittenDate | None:
     for candidate in (LANGUAGES[language], *LANGUAGES.values()):
         if words <= candidate.vocabulary:
             matches = filter(None, (re.fullmatch(form, text) for form in FORMS))
-            return next(filter(None, (_read(match, candidate) for match in matches)), None)
+            if date := next(filter(None, (_read(match, candidate) for match in matches)), None):
+                return date
     return None
 
 
@@ -115,8 +116,12 @@ def _read(match: re.Match[str], language: Language) -> WrittenDate | None:
     year = int(texts["year"].replace(".", "")) if "year" in texts else None
     if year is not None and year < 100:
         year = FIRST_SHORT_YEAR + (year - FIRST_SHORT_YEAR) % 100
-    month = language.months.number(texts["month"]) if "month" in texts else None
     day = int(texts["day"]) if "day" in texts else None
+    # A word can be a month in one language, and a weekday in another one.
+    names = {"month": language.months, "weekday": language.weekdays}
+    if not all(texts[kind] in own for kind, own in names.items() if kind in texts):
+        return None
+    month = language.months.number(texts["month"]) if "month" in texts else None
     try:
         datetime.date(year or 2000, month or 1, day or 1)  # 29 February exists in some years
     except ValueError:

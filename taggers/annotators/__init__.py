@@ -10,14 +10,13 @@ from corpus.errors import InputError
 from corpus.storage.fields import Fields
 from taggers.annotators.lines import Colons, LineHeaders
 from taggers.annotators.phrases import Phrases
-from taggers.patterns.annotator import Patterns
+from taggers.patterns.labelled import LabelledPatterns
 
 __all__ = [
     "ANNOTATORS",
     "Annotator",
     "Colons",
     "LineHeaders",
-    "Patterns",
     "Phrases",
     "annotated",
     "annotators_from_settings",
@@ -48,7 +47,7 @@ class Annotator(Protocol):
 ANNOTATORS: dict[str, type[Annotator]] = {
     "header": LineHeaders,
     "colon": Colons,
-    "patterns": Patterns,
+    "patterns": LabelledPatterns,
     "phrases": Phrases,
 }
 

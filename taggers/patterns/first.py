@@ -20,14 +20,16 @@ from taggers.base import Detail, Progress, Tagger, Tagging, kernels_of
 from taggers.confidence import token_confidence_of
 from taggers.model_folder import add_to_model
 from taggers.patterns import PATTERNS_FILE
-from taggers.patterns.labelled import LabelledPatterns, PatternSpans
-from taggers.patterns.merging import merged
+from taggers.patterns.labelled import LabelledPatterns, entities_of
 from taggers.privacy.pruning import PrunableTagger, Pruning
 
 if TYPE_CHECKING:
     from taggers.privacy.public_lists import PublicLists
 
 _Array = npt.NDArray[Any]
+
+#: The name of the part of the model.
+_PART = "patterns before the tagger"
 
 
 class PatternsFirst:
@@ -76,48 +78,45 @@ class PatternsFirst:
     ) -> Tagging:
         """Predict the tags of documents; see `taggers.base.Tagger.tag`."""
         tagging = self.tagger.tag(batch, measure=measure, detail=detail, progress=progress)
-        return self._with_spans(tagging, self.patterns.find(batch), batch)
+        return self._with_spans(tagging, self.patterns.find(batch)[0], batch)
 
-    def _with_spans(self, tagging: Tagging, spans: PatternSpans, batch: Batch) -> Tagging:
+    def _with_spans(self, tagging: Tagging, spans: TokenSpans, batch: Batch) -> Tagging:
         """Return a tagging with the spans of patterns first."""
         classes = classes_of(self.labels)
         own = np.array([classes.index(name) for name in classes_of(tagging.labels)], np.int64)
         named = np.array([classes.index(name) for name in self.patterns.classes], np.int64)
+        known = entities_of(spans)
+        taken = np.zeros(batch.n_tokens + 1, np.int64)
+        taken[1 + ranges_of(known.first, known.last - known.first + 1)] = 1
+        before = np.cumsum(taken)
         entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-        known = np.flatnonzero(spans.classes >= 0)
-        joined = TokenSpans(
-            np.concatenate([spans.first[known], entities.first]),
-            np.concatenate([spans.last[known], entities.last]),
-            np.concatenate([named[spans.classes[known]], own[entities.classes]]),
-        )
-        is_pattern = np.arange(len(joined.first)) < len(known)
-        kept = merged(
-            joined.first, joined.last, np.ones(len(is_pattern)), priorities=is_pattern.astype(int)
-        )
-        chosen = TokenSpans(joined.first[kept], joined.last[kept], joined.classes[kept])
-        tags = tags_of_entities(chosen, batch.n_tokens, self.labels)
-        columns = np.array([self.labels.index(label) for label in tagging.labels], np.int64)
+        kept = np.flatnonzero(before[entities.last + 1] == before[entities.first])
+        first = np.concatenate([known.first, entities.first[kept]])
+        last = np.concatenate([known.last, entities.last[kept]])
+        kinds = np.concatenate([named[known.classes], own[entities.classes[kept]]])
+        order = np.argsort(first)
+        merged = TokenSpans(first[order], last[order], kinds[order])
+        tags = tags_of_entities(merged, batch.n_tokens, self.labels)
         result = replace(tagging, tags=tags, labels=self.labels)
         if tagging.token_confidence is None:
             return result
-        # The tokens of patterns, and those that the tagger has in an entity that was left out.
+        columns = np.array([self.labels.index(label) for label in tagging.labels], np.int64)
+        # Those of an entity, and those outside of all entities where the tagger agrees.
+        is_known = taken[1:] > 0
         tokens = ranges_of(spans.first, spans.last - spans.first + 1)
-        is_known = np.zeros(batch.n_tokens, bool)
-        is_known[tokens] = np.repeat(spans.classes >= 0, spans.last - spans.first + 1)
         is_known[tokens[tags[tokens] == 0]] = True
-        changed = columns[tagging.tags] != tags
-        confidence = np.where(changed, 1 - tagging.token_confidence, tagging.token_confidence)
-        marginals = tagging.marginals
+        # Of the other tokens of an entity that is left out, nothing is sure.
+        confidence = np.where(columns[tagging.tags] == tags, tagging.token_confidence, 0.0)
+        marginals, probabilities = tagging.marginals, tagging.entity_probabilities
         if marginals is not None:
             marginals = _widened(marginals, columns, len(self.labels))
             marginals[is_known] = np.eye(len(self.labels))[tags[is_known]]
             confidence = token_confidence_of(marginals, tags)
         confidence[is_known] = 1.0
-        probabilities = tagging.entity_probabilities
         if probabilities is not None:
-            certain = np.eye(len(classes))[joined.classes[: len(known)]]
-            probabilities = _widened(probabilities, own, len(classes))
-            probabilities = np.concatenate([certain, probabilities])[kept]
+            certain = np.eye(len(classes))[named[known.classes]]
+            others = _widened(probabilities[kept], own, len(classes))
+            probabilities = np.concatenate([certain, others])[order]
         return replace(
             result,
             token_confidence=confidence,
@@ -140,11 +139,14 @@ class PatternsFirst:
             If they are invalid.
         """
         fields = Fields(parse_json(content, str(path)), str(path))
-        return cls(tagger, LabelledPatterns.from_description(fields))
+        return cls(tagger, LabelledPatterns.from_settings(fields))
 
     def contents(self) -> Mapping[str, int]:
         """Return the number of entries of each part of the model."""
-        return {**self._prunable().contents(), "patterns": len(self.patterns.patterns)}
+        return {
+            **self._prunable().contents(),
+            _PART: len(self.patterns.patterns),
+        }
 
     def pruned(self, pruning: Pruning) -> PatternsFirst:
         """Return a model that reveals less; see `taggers.privacy.pruning.PrunableTagger.pruned`."""
@@ -154,7 +156,7 @@ class PatternsFirst:
         self, words: Sequence[str], lists: PublicLists
     ) -> Mapping[str, npt.NDArray[np.bool_]]:
         """Return which words left traces; see `taggers.privacy.pruning.PrunableTagger.traces`."""
-        return self._prunable().traces(words, lists)
+        return {**self._prunable().traces(words, lists), _PART: self.patterns.traces(words)}
 
     def _prunable(self) -> PrunableTagger:
         if not isinstance(self.tagger, PrunableTagger):
@@ -164,7 +166,7 @@ class PatternsFirst:
 
 def patterns_bytes(patterns: LabelledPatterns) -> bytes:
     """Return the content of `PATTERNS_FILE`."""
-    return json.dumps(patterns.description()).encode()
+    return json.dumps(patterns.settings()).encode()
 
 
 def without_patterns(tagger: Tagger) -> Tagger:

@@ -1,4 +1,4 @@
-"""The one definition of merging: spans that do not overlap, by priority, then by length."""
+"""Merging of overlapping spans of patterns: the longest is kept."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ import numpy.typing as npt
 Indices = npt.NDArray[np.int64]
 
 
-def merged(
-    first: Indices,
-    last: Indices,
-    confidences: npt.NDArray[np.float64],
-    *,
-    priorities: Indices | None = None,
-) -> Indices:
+def merged(first: Indices, last: Indices, confidences: npt.NDArray[np.float64]) -> Indices:
     """Select spans of which no two have a common token.
 
-    The span with the highest priority is taken first, then the longest one, then the one with the
-    highest confidence, then the one that begins first. Spans that overlap it are left out.
+    The longest span is taken first, then the one with the highest confidence, then the one that
+    begins first. Spans that overlap it are left out.
 
     Parameters
     ----------
@@ -26,8 +20,6 @@ def merged(
         The first and the last token of each span.
     confidences : ndarray of float64, shape (S,)
         The confidence in each span.
-    priorities : ndarray of int64, shape (S,), optional
-        The priority of each span; all have the same one if omitted.
 
     Returns
     -------
@@ -40,8 +32,7 @@ def merged(
     >>> merged(first, last, np.ones(3)).tolist()
     [1, 2]
     """
-    ranks = np.zeros(len(first), np.int64) if priorities is None else priorities
-    order = np.lexsort((first, -confidences, first - last, -ranks))
+    order = np.lexsort((first, -confidences, first - last))
     by_token = np.lexsort((last, first))
     # Spans that reach each other one after the other; most are alone.
     reach = np.maximum.accumulate(last[by_token])

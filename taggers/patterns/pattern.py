@@ -25,10 +25,10 @@ FRAGMENTS = {
     "NAMES": f"{_CAPITALIZED}(?:[ -](?:(?:d[ei]|del|las?|los|i|y) )*{_CAPITALIZED}){{0,5}}",
 }
 
-#: The most characters of an expression.
-_LONGEST = 2_000
+#: The most characters of an expression, and of a row with its fragments.
+_LONGEST, _LONGEST_EXPANDED = 2_000, 20_000
 
-_FRAGMENT = re.compile(r"\{([A-Z][A-Z_]*)\}")
+_FRAGMENT = re.compile(r"(?<!\\[pP])\{([A-Z][A-Z_]*)\}")
 
 
 class Pattern(
@@ -93,17 +93,23 @@ class Pattern(
             raise InputError(f"check: expected one of {', '.join(CHECKS)}")
         if not self.check and self.drop_invalid:
             raise InputError("drop_invalid: expected a check that spans can fail")
-        empty = pa.array([""])
-        for key in ("before", "expression", "after"):
-            part = _expanded(getattr(self, key).removeprefix("^" if key == "before" else ""))
-            try:
+        empty, key = pa.array([""]), ""
+        try:
+            for key in ("before", "expression", "after"):
+                part = _expanded(getattr(self, key).removeprefix("^" if key == "before" else ""))
                 pc.match_substring_regex(empty, part)
-                groups = pc.extract_regex(empty, f"(?P<all>{part})").type
-            except pa.ArrowInvalid as error:  # whose message ends in a part of the expression
-                reason = str(error).split(": ")[1:2] or ["write (?:...) for groups"]
-                raise InputError(f"{key}: not an expression of RE2: {reason[0]}") from None
-            if len(groups) > 1:
-                raise InputError(f"{key}: expected groups without names, (?:...)")
+        except pa.ArrowInvalid as error:  # whose message ends in a part of the expression
+            reason = str(error).split(": ")[1]
+            raise InputError(f"{key}: not an expression of RE2: {reason}") from None
+        whole = self.regular_expression("?P<before>", "?P<span>")
+        try:
+            groups = len(pc.extract_regex(empty, whole).type)
+        except pa.ArrowInvalid:
+            groups = 0
+        if groups != 2:
+            raise InputError("expected groups that are not captured, (?:...)")
+        if len(whole) > _LONGEST_EXPANDED:
+            raise InputError(f"expected at most {_LONGEST_EXPANDED:,} characters with fragments")
         if pc.match_substring_regex(empty, rf"\A(?:{_expanded(self.expression)})\z")[0].as_py():
             raise InputError("expression: it matches the empty text")
 
@@ -122,10 +128,8 @@ class Pattern(
         after = f"(?:{_expanded(self.after)})" if self.after else ""
         return f"({before}{start}(?:{context}))({span}{_expanded(self.expression)}){after}"
 
-    def confidence_after(self, check: bool | None) -> float:
-        """Return the confidence in a span whose check was passed or not; None without a check."""
-        if check is None:
-            return self.confidence
+    def confidence_after(self, check: bool) -> float:
+        """Return the confidence in a span that has passed its check, or failed it."""
         # A check counts as much as the expression itself.
         return 1 - (1 - self.confidence) ** 2 if check else self.confidence**2
 

@@ -52,8 +52,8 @@ class PatternOptions(TaggerOptions):
             if name not in known:
                 classes = ", ".join(map(quoted, known))
                 raise InputError(f"labels names the class {name}; the tables have {classes}")
-        if not patterns:
-            raise InputError(f"no pattern is for the languages {', '.join(self.languages)}")
+        if all(self.labels.get(name) == OUTSIDE for name in known):
+            raise InputError("labels leaves no class that is tagged")
         return patterns
 
     @property

@@ -10,12 +10,12 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.ragged import ranges_of
-from corpus.tags import bio_labels
+from corpus.tags import bio_labels, tags_of_entities
 from taggers.base import Detail, Progress, Tagging
 from taggers.certainties import tagging_of_certainties
 from taggers.confidence import check_measure
 from taggers.model_folder import ModelFiles
-from taggers.patterns.labelled import LabelledPatterns
+from taggers.patterns.labelled import LabelledPatterns, entities_of
 from taggers.patterns.pattern_options import PatternOptions
 from taggers.privacy.pruning import Pruning
 from taggers.trained_tagger import Traces, TrainedTagger
@@ -69,14 +69,10 @@ class PatternTagger(TrainedTagger[PatternOptions]):
     ) -> Tagging:
         """Predict the tags of documents; see `taggers.certainties.tagging_of_certainties`."""
         check_measure(measure)
-        spans = self.patterns.find(batch)
-        tags, certainty = np.zeros(batch.n_tokens, np.int16), np.ones(batch.n_tokens)
-        lengths = spans.last - spans.first + 1
-        tokens = ranges_of(spans.first, lengths)
-        begins = (2 * spans.classes + 1).astype(np.int16)  # 0, of `O`, comes before all others
-        tags[tokens] = np.repeat(np.where(begins > 0, begins + 1, 0), lengths)
-        tags[spans.first] = np.maximum(begins, 0)
-        certainty[tokens] = np.repeat(spans.confidences, lengths)
+        spans, confidences = self.patterns.find(batch)
+        tags = tags_of_entities(entities_of(spans), batch.n_tokens, self.labels)
+        certainty, lengths = np.ones(batch.n_tokens), spans.last - spans.first + 1
+        certainty[ranges_of(spans.first, lengths)] = np.repeat(confidences, lengths)
         if progress:
             progress(len(batch), len(batch))
         return tagging_of_certainties((tags, certainty), batch, self.labels, measure, detail)
@@ -95,13 +91,13 @@ class PatternTagger(TrainedTagger[PatternOptions]):
         return {"patterns": len(self.patterns.patterns)}
 
     def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
-        return {}
+        return {"patterns": self.patterns.traces(words)}
 
     def _prune(self, pruning: Pruning, whole: Self) -> None:
         self._patterns = whole.patterns
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
-        return {"patterns": self.patterns.description()}, {}
+        return {"patterns": self.patterns.settings()}, {}
 
     def _read(self, model: ModelFiles) -> None:
-        self._use(LabelledPatterns.from_description(model.fields.fields("patterns")))
+        self._use(LabelledPatterns.from_settings(model.fields.fields("patterns")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,8 @@ from taggers.patterns.pattern import Pattern
 IDENTIFIERS = "identifiers"
 BUILTIN_TABLES = (IDENTIFIERS,)
 
-#: The most rows of a table.
-MOST_ROWS = 20_000
-
-_EXAMPLES = ("matches", "not_matches")
+#: The most rows of a table, and characters of all expressions.
+MOST_ROWS, _LONGEST_TOGETHER = 20_000, 2_000_000
 
 
 def read_patterns(paths: Sequence[str], languages: Iterable[str] = ()) -> tuple[Pattern, ...]:
@@ -45,8 +43,12 @@ def read_patterns(paths: Sequence[str], languages: Iterable[str] = ()) -> tuple[
         for path in paths
         for pattern in (_builtin() if path in BUILTIN_TABLES else _read(Path(path)))
     ]
-    known = set(languages)
-    return tuple(p for p in patterns if not known or not p.languages or known & set(p.languages))
+    known, asked = {name for p in patterns for name in p.languages}, set(languages)
+    if known and not asked <= known:
+        raise InputError(
+            f"languages: expected some of {', '.join(sorted(known))}, as in the tables"
+        )
+    return tuple(p for p in patterns if not asked or not p.languages or asked & set(p.languages))
 
 
 @functools.cache  # several parts of a command read it
@@ -62,22 +64,24 @@ def _read(path: Path) -> tuple[Pattern, ...]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     patterns = patterns_of(parse_toml(content, str(path)), str(path))
     for number, pattern in enumerate(patterns, 1):
-        for text, is_match in failed_examples(pattern):
-            place = f"{path}: row {number}"
-            index = (pattern.matches if is_match else pattern.not_matches).index(text) + 1
-            if is_match:
-                raise InputError(f"{place}: the row finds nothing in number {index} of matches")
-            raise InputError(f"{place}: the row finds a span in number {index} of not_matches")
+        check_examples(pattern, f"{path}: row {number}")
     return patterns
 
 
-def failed_examples(pattern: Pattern) -> Iterator[tuple[str, bool]]:
-    """Yield the examples of a pattern that it fails, and whether each should match."""
+def check_examples(pattern: Pattern, place: str) -> None:
+    """Search for a pattern in its examples.
+
+    Raises
+    ------
+    InputError
+        If it finds nothing in one that should match, or something in another one.
+    """
     matcher = PatternMatcher([pattern])
-    for texts, is_match in ((pattern.matches, True), (pattern.not_matches, False)):
-        for text in texts:
-            if bool(matcher.spans(text)) != is_match:
-                yield text, is_match
+    for key, texts in (("matches", pattern.matches), ("not_matches", pattern.not_matches)):
+        for number, text in enumerate(texts, 1):
+            if bool(matcher.spans(text)) != (key == "matches"):
+                what = "nothing" if key == "matches" else "a span"
+                raise InputError(f"{place}: the row finds {what} in number {number} of {key}")
 
 
 def patterns_of(table: Mapping[str, Any], place: str) -> tuple[Pattern, ...]:
@@ -100,16 +104,19 @@ def patterns_of(table: Mapping[str, Any], place: str) -> tuple[Pattern, ...]:
         raise InputError(
             f"{place}: expected rows [[pattern]] and nothing else, at most {MOST_ROWS:,}"
         )
-    patterns = []
+    patterns, length = [], 0
     for number, row in enumerate(rows, 1):
         try:
             patterns.append(msgspec.convert(row, Pattern))
         except (msgspec.ValidationError, InputError) as error:
             raise InputError(f"{place}: row {number}: {one_line(str(error))}") from None
+        length += len(patterns[-1].regular_expression())
+        if length > _LONGEST_TOGETHER:  # whose compilation takes seconds
+            raise InputError(f"{place}: row {number}: the expressions so far are too long")
     return tuple(patterns)
 
 
 def table_of(patterns: Sequence[Pattern]) -> dict[str, Any]:
     """Return patterns as a table, without their examples."""
-    rows = msgspec.to_builtins(list(patterns))
-    return {"pattern": [{k: row[k] for k in row if k not in _EXAMPLES} for row in rows]}
+    rows = [msgspec.structs.replace(row, matches=(), not_matches=()) for row in patterns]
+    return {"pattern": msgspec.to_builtins(rows)}

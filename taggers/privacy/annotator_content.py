@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from taggers.annotators import Annotator
 from taggers.annotators.phrases import Phrases
-from taggers.patterns.annotator import Patterns
+from taggers.patterns.labelled import LabelledPatterns
 from taggers.privacy.pruning import PHRASES, Pruning
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def contents_of(annotators: Mapping[str, Annotator]) -> dict[str, int]:
     for annotator in annotators.values():
         if isinstance(annotator, Phrases):
             contents["phrases"] = annotator.size
-        if isinstance(annotator, Patterns):
-            contents["patterns"] = len(annotator.patterns.patterns)
+        if isinstance(annotator, LabelledPatterns):
+            contents["patterns"] = len(annotator.patterns)
     return contents
 
 
@@ -56,8 +56,11 @@ def words_in_phrases(
 def traces_in(
     annotators: Mapping[str, Annotator], words: Sequence[str], lists: PublicLists
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return which words are in phrases of annotators; see `PrunableTagger.traces`."""
-    phrases = annotators.get(PHRASES)
-    if not isinstance(phrases, Phrases) or not phrases.size:
-        return {}
-    return {PHRASES: words_in_phrases(words, phrases.terms, lists)}
+    """Return which words are in phrases and patterns of annotators, by the name of the part."""
+    traces = {}
+    for annotator in annotators.values():
+        if isinstance(annotator, Phrases) and annotator.size:
+            traces[PHRASES] = words_in_phrases(words, annotator.terms, lists)
+        if isinstance(annotator, LabelledPatterns):
+            traces["patterns"] = annotator.traces(words)
+    return traces

@@ -66,20 +66,20 @@ def main(options: argparse.Namespace) -> None:
 
 def _pattern_lines(configuration: Configuration) -> list[str]:
     """Describe the class of each class of patterns, and how many of its patterns are trusted."""
+    if not configuration.patterns.files:
+        return []
     notes = read_notes(configuration.data, configuration.labels, batch_size=1)
-    found: dict[tuple[str, str], list[PatternTrust]] = {}
     seed, validation = notes.seed.batch, notes.validation.batch
+    by_class: dict[tuple[str, str], list[PatternTrust]] = {}
     for decision in trusted_patterns(configuration.patterns, seed, validation).decisions:
-        found.setdefault((decision.label, decision.tagged_as), []).append(decision)
+        by_class.setdefault((decision.label, decision.tagged_as), []).append(decision)
     lines = [
         f"  {quoted(label)}: {quoted(tagged_as) if tagged_as else 'no entities'}, "
         f"{sum(row.is_trusted for row in rows)} of {number_of(len(rows), 'pattern')} trusted; "
         f"{sum(row.right for row in rows):,} of {sum(row.spans for row in rows):,} spans right"
-        for (label, tagged_as), rows in found.items()
+        for (label, tagged_as), rows in by_class.items()
     ]
-    return (
-        ["", "patterns, and what their spans are in the annotated notes:", *lines] if lines else []
-    )
+    return ["", "patterns, and what their spans are in the annotated notes:", *lines]
 
 
 def _rounds_of(configuration: Configuration) -> tuple[list[str], Sequence[str]]:

@@ -220,3 +220,9 @@ def test_dates_of_notes(meddocan: Path) -> None:
     vague = sum(text.isdigit() or text.isalpha() for text in texts)
     matched = sum(any(is_matched(name, text) for name, _ in FORMS) for text in texts)
     assert matched > 0.98 * (len(texts) - vague)
+
+
+def test_a_word_that_is_a_month_in_one_language_is_a_weekday_in_another() -> None:
+    date = parse("mar, 12 octubre 2010")
+    assert date is not None and date.written(datetime.date(2010, 10, 13)) == "mié, 13 octubre 2010"
+    assert parse("mar, 12 october 2010") is None

@@ -73,7 +73,7 @@ def spans_of(tags, offsets, labels) -> list[tuple[int, int, str]]:
 @given(cases())
 def test_spans_of_patterns_come_first_and_the_tagger_fills_the_rest(case) -> None:
     batch, fixed = case
-    tagger, found = PatternsFirst(fixed, PATTERNS), PATTERNS.find(batch)
+    tagger, (found, _) = PatternsFirst(fixed, PATTERNS), PATTERNS.find(batch)
     own = [
         (first, last, PATTERNS.classes[kind])
         for first, last, kind in zip(
@@ -130,7 +130,7 @@ def test_a_folder_keeps_the_patterns_and_pruning_leaves_them(crf, tmp_path) -> N
     loaded.pruned(Pruning.from_choices(hash_names=True)).save(tmp_path / "exported")
     exported = load_tagger(tmp_path / "exported")
     assert exported.tag(notes).tags.tolist() == expected.tags.tolist()
-    assert exported.contents()["patterns"] == 3
+    assert exported.contents()["patterns before the tagger"] == 3
 
 
 def test_it_trains_its_tagger(crf) -> None:

@@ -112,14 +112,13 @@ def test_merged_spans_do_not_overlap_and_a_better_one_explains_each_other(spans)
     first = np.array([begin for begin, _, _ in spans], np.int64)
     last = first + np.array([length for _, length, _ in spans], np.int64)
     confidences = np.array([confidence for _, _, confidence in spans], np.float64)
-    priorities = np.arange(len(spans)) % 2
-    kept = merged(first, last, confidences, priorities=priorities).tolist()
+    kept = merged(first, last, confidences).tolist()
     assert sorted(kept, key=lambda span: first[span]) == kept
     tokens = [token for span in kept for token in range(first[span], last[span] + 1)]
     assert len(tokens) == len(set(tokens))
 
     def rank(span: int) -> tuple[float, ...]:
-        return priorities[span], last[span] - first[span], confidences[span], -first[span]
+        return last[span] - first[span], confidences[span], -first[span]
 
     for span in set(range(len(spans))) - set(kept):
         assert any(
