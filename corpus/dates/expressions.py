@@ -103,7 +103,9 @@ FRAGMENTS: Mapping[str, str] = MappingProxyType(
             rf"{_HOUR}\s{{0,2}}(?:{_H}|{_NOON})",
         ),
         "NUMERIC_DATE": _fragment(*_NUMERIC),
-        "WRITTEN_DATE": _fragment(*_WRITTEN),
+        "WRITTEN_DATE": _fragment(
+            f"{_DAY_MONTH}(?:{'|'.join(_YEARS_AFTER_MONTH)})", *_WRITTEN[len(_YEARS_AFTER_MONTH) :]
+        ),
         "PARTIAL_DATE": _fragment(*_PARTIAL),
     }
 )

@@ -1,15 +1,15 @@
 """The search for all patterns at once: one expression of RE2 for windows that begin at tokens.
 
-A window begins with the character before a token, and has a fixed number of bytes. The expression
-of a pattern is anchored at its beginning, so that every span that begins where a token begins is
-found, also within others. Most patterns need a digit, an at sign or the beginning of a URL: they
-are tried at the tokens shortly before one. The patterns are the leaves of a tree whose nodes match
-where any of their leaves does, and most windows match no root. RE2 takes a time that is linear in
-the text for any expression.
+The expression of a pattern is anchored at the beginning of a window, so that every span that begins
+where a token begins is found, also within others. Most patterns need a digit, an at sign or the
+beginning of a URL: they are tried at the tokens shortly before one. The patterns are the leaves of
+trees whose nodes match where any of their leaves does, and most windows match no root. RE2 takes a
+time that is linear in the text for any expression.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -18,27 +18,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.lib.stride_tricks import sliding_window_view
 
 from corpus.batch import Batch, batch_of_texts
-from corpus.flat import FlatTexts
-from corpus.ragged import owners_of
-from corpus.tokens.normalisation import normalise_all
 from taggers.patterns.pattern import CHECKS, Pattern
+from taggers.patterns.windows import TokenWindows
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
-#: The bytes of a window: a span with its context, and the most bytes from the beginning of a window
-#: to the first digit, at sign or beginning of a URL.
-WIDTH, _REACH = 96, 40
-#: The windows that are searched at a time, which bounds the memory.
-_WINDOWS = 1 << 15
+#: The windows that are searched at a time, which bounds the memory. Each search compiles anew.
+_WINDOWS = 1 << 19
 
-#: The most patterns of one expression: RE2 limits the memory of each.
-_MOST_TOGETHER = 64
+#: The most patterns of an expression, and the most characters. RE2 limits the memory of each, and
+#: is slow where it reaches the limit.
+_MOST_TOGETHER, _LONGEST = 64, 20_000
+#: The number of children of a node.
+_CHILDREN = 8
 
-_LINE_END, _SPACE, _LETTER, _CUT = b"\n x\0"
-_PADDING = np.zeros(WIDTH, np.uint8)
+#: The most texts whose checks are remembered.
+_CHECKED = 1 << 15
+
 _NOTHING = (np.zeros(0, np.int64),) * 3 + (np.zeros(0),)
 
 
@@ -85,16 +83,18 @@ class PatternMatcher:
         numbered = [*enumerate(self.patterns)]
         self._near_digits = _Node([item for item in numbered if item[1].digits])
         self._anywhere = _Node([item for item in numbered if not item[1].digits])
+        # Texts repeat, and several rows may have the same check.
+        self._passes = functools.lru_cache(_CHECKED)(lambda check, text: CHECKS[check](text))
 
     def find(self, batch: Batch) -> Hits:
         """Find the spans of all patterns in the normalised texts of a batch.
 
         A span within another one of the same pattern is left out.
         """
-        tokens = _Tokens(batch)
+        tokens = TokenWindows(batch)
         parts = [_NOTHING]
         if self._near_digits.patterns:
-            parts += self._search(self._near_digits, tokens, tokens.before_digits())
+            parts += self._search(self._near_digits, tokens, tokens.near_digits)
         if self._anywhere.patterns:
             parts += self._search(self._anywhere, tokens, np.arange(batch.n_tokens))
         first, last, patterns, confidences = map(np.concatenate, zip(*parts, strict=True))
@@ -114,44 +114,47 @@ class PatternMatcher:
         return [*zip(starts.tolist(), ends.tolist(), hits.patterns.tolist(), strict=True)]
 
     def _search(
-        self, node: _Node, tokens: _Tokens, tried: Indices
+        self, node: _Node, tokens: TokenWindows, tried: Indices
     ) -> Iterator[tuple[Indices, Indices, Indices, npt.NDArray[np.float64]]]:
+        # RE2 keeps the states that it has seen: those of windows in a row should be the same.
+        tried = tried[np.argsort(tokens.first_bytes(tried), kind="stable")]
         for start in range(0, len(tried), _WINDOWS):
             places = tried[start : start + _WINDOWS]
-            windows = tokens.windows(places)
+            windows = tokens.of(places)
             for number, rows, groups in node.search(windows, np.arange(len(places))):
                 yield self._hits(number, tokens, places[rows], groups)
 
     def _hits(
-        self, number: int, tokens: _Tokens, places: Indices, groups: pa.StructArray
+        self, number: int, tokens: TokenWindows, places: Indices, groups: pa.StructArray
     ) -> tuple[Indices, Indices, Indices, npt.NDArray[np.float64]]:
         """Return the hits of a pattern whose spans are whole tokens, and which are valid."""
         pattern = self.patterns[number]
         before, spans = (groups.field(name) for name in ("before", "span"))
         begins = tokens.starts[places] + pc.utf8_length(before).to_numpy() - 1
-        first, last = tokens.covered(begins, begins + pc.utf8_length(spans).to_numpy())
-        confidences = np.full(len(places), pattern.confidence)
-        kept = first >= 0
+        first, last = tokens.covered(places, begins, begins + pc.utf8_length(spans).to_numpy())
+        kept = np.flatnonzero(first >= 0)
+        confidences = np.full(len(kept), pattern.confidence)
         if pattern.check:
-            check, texts = CHECKS[pattern.check], spans.to_pylist()
-            passed = np.array([check(text) for text in texts], bool)
+            texts = spans.take(pa.array(kept)).to_pylist()
+            passed = np.array([self._passes(pattern.check, text) for text in texts], bool)
             valid, invalid = map(pattern.confidence_after, (True, False))
             confidences = np.where(passed, valid, invalid)
-            kept &= passed | (not pattern.drop_invalid)
-        numbers = np.full(np.count_nonzero(kept), number, np.int64)
-        return first[kept], last[kept], numbers, confidences[kept]
+            if pattern.drop_invalid:
+                kept, confidences = kept[passed], confidences[passed]
+        return first[kept], last[kept], np.full(len(kept), number, np.int64), confidences
 
 
 class _Node:
-    """Patterns of a tree: its children have a half of them each."""
+    """Patterns of a tree: its children have a part of them each."""
 
     def __init__(self, patterns: Sequence[tuple[int, Pattern]]) -> None:
         self.patterns = patterns
         together = "|".join(pattern.regular_expression() for _, pattern in patterns)
-        self._expression = rf"\A(?:{together})" if len(patterns) <= _MOST_TOGETHER else ""
-        middle = len(patterns) // 2
-        halves = (patterns[:middle], patterns[middle:]) if middle else ()
-        self._children = tuple(map(_Node, halves))
+        fits = len(patterns) <= _MOST_TOGETHER and len(together) <= _LONGEST
+        self._expression = rf"\A(?:{together})" if fits else ""
+        size = -(-len(patterns) // (_CHILDREN if fits else 2))
+        parts = range(0, len(patterns), size) if len(patterns) > 1 else ()
+        self._children = tuple(_Node(patterns[start : start + size]) for start in parts)
 
     def search(
         self, windows: pa.StringArray, rows: Indices
@@ -168,96 +171,3 @@ class _Node:
             number, pattern = self.patterns[0]
             expression = pattern.regular_expression("?P<before>", "?P<span>")
             yield number, rows, pc.extract_regex(windows, rf"\A{expression}")
-
-
-class _Tokens:
-    """The tokens of a batch in the normalised form of all texts, one after the other.
-
-    Attributes
-    ----------
-    starts, ends : ndarray of int64, shape (N,)
-        The half-open offsets of the tokens.
-    """
-
-    def __init__(self, batch: Batch) -> None:
-        owners = owners_of(batch.document_offsets)
-        starts, ends = batch.starts.astype(np.int64), batch.ends.astype(np.int64)
-        texts, unusual = batch.texts, FlatTexts(batch.texts).unusual_rows()
-        forms = normalise_all(texts.take(pa.array(unusual)))
-        changed = {int(unusual[row]): form for row, form in forms.items()}
-        if changed:
-            is_changed = np.zeros(len(batch), bool)
-            is_changed[[*changed]] = True
-            plain = pa.array([changed[row].text for row in sorted(changed)], pa.large_string())
-            texts = pc.replace_with_mask(texts, pa.array(is_changed), plain)
-            for row, form in changed.items():
-                own = slice(*batch.document_offsets[row : row + 2])
-                starts[own] = np.searchsorted(form.starts, starts[own])
-                ends[own] = np.searchsorted(form.ends, ends[own], side="right")
-        self._texts, self._owners = FlatTexts(texts), owners
-        self._offsets, data = batch.document_offsets, self._texts.data
-        self._padded = np.concatenate([_PADDING[:1], data, _PADDING])
-        self._line_ends = np.flatnonzero((data == ord("\n")) | (data == ord("\r")))
-        self.starts = starts + self._texts.offsets[owners]
-        self.ends = ends + self._texts.offsets[owners]
-
-    def before_digits(self) -> Indices:
-        """Return the tokens shortly before a digit, an at sign or the beginning of a URL."""
-        data = self._texts.data
-        is_digit = data - np.uint8(ord("0")) < 10
-        is_later = np.zeros(len(data) + 1, bool)  # the first digit of a number is enough
-        is_later[1:] = is_digit
-        is_later[self._texts.byte_offsets] = False
-        is_digit &= ~is_later[:-1]
-        is_url = np.zeros(len(data), bool)
-        for pair in (b"ww", b"WW", b"//"):
-            is_url[:-1] |= (data[:-1] == pair[0]) & (data[1:] == pair[1])
-        places = np.flatnonzero(is_digit | is_url | (data == ord("@")))
-        reached = np.zeros(len(self.starts) + 1, np.int32)
-        begin = np.searchsorted(self.starts, self._texts.in_characters(places - _REACH))
-        stop = np.searchsorted(self.starts, self._texts.in_characters(places), side="right")
-        np.add.at(reached, begin, 1)
-        np.add.at(reached, stop, -1)
-        return np.flatnonzero(np.cumsum(reached[:-1]))
-
-    def windows(self, tokens: Indices) -> pa.StringArray:
-        """Return what follows tokens, and a character that tells what precedes them.
-
-        The first character of a window is a line end if its token is the first one of a line, a
-        space or a sign of ASCII if that precedes it, and else a letter.
-        """
-        texts, data = self._texts, self._padded
-        starts = texts.in_bytes(self.starts[tokens])
-        limits = texts.byte_offsets[self._owners[tokens] + 1]
-        ends = np.minimum(starts + WIDTH - 1, limits)
-        for _ in range(3):  # back to the beginning of a character
-            ends -= (ends < limits) & (data[ends + 1] & 0xC0 == 0x80)
-        windows = sliding_window_view(data, WIDTH)[starts]
-        windows[:, 0] = self._before(tokens, starts, windows[:, 0])
-        fill = np.where(ends == limits, _LINE_END, _CUT).astype(np.uint8)
-        short = np.flatnonzero(ends - starts < WIDTH - 1)
-        is_after = np.arange(WIDTH) > (ends - starts)[short, None]
-        windows[short] = np.where(is_after, fill[short, None], windows[short])
-        offsets = np.arange(len(starts) + 1, dtype=np.int32) * np.int32(WIDTH)
-        return pa.StringArray.from_buffers(
-            len(starts), pa.py_buffer(offsets), pa.py_buffer(windows)
-        )
-
-    def _before(
-        self, tokens: Indices, starts: Indices, before: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.uint8]:
-        """Return the first character of windows."""
-        owners = self._owners[tokens]
-        is_first = self._offsets[owners] == tokens
-        earlier = self._texts.in_bytes(self.ends[tokens - 1])  # of the token before
-        count = np.searchsorted(self._line_ends, starts) - np.searchsorted(self._line_ends, earlier)
-        values = np.where(before <= _SPACE, _SPACE, np.where(before < 0x80, before, _LETTER))
-        return np.where(is_first | (count > 0), _LINE_END, values).astype(np.uint8)
-
-    def covered(self, begins: Indices, finishes: Indices) -> tuple[Indices, Indices]:
-        """Return the first and the last token of spans; -1 if they are not whole tokens."""
-        first = np.searchsorted(self.starts, begins)
-        last = np.searchsorted(self.ends, finishes)
-        last = np.minimum(last, len(self.ends) - 1)
-        whole = (self.starts[first] == begins) & (self.ends[last] == finishes)
-        return np.where(whole, first, -1), np.where(whole, last, -1)

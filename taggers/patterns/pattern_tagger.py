@@ -34,7 +34,7 @@ class PatternTagger(TrainedTagger[PatternOptions]):
     kind: ClassVar[str] = "patterns"
     options_type: ClassVar[type[PatternOptions]] = PatternOptions
     #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
-    kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner",)
+    kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner", "taggers.patterns.windows")
 
     def __init__(self, options: PatternOptions | None = None) -> None:
         super().__init__(options)
