@@ -31,6 +31,8 @@ _WINDOWS = 1 << 19
 #: The most patterns of an expression, and the most characters. RE2 limits the memory of each, and
 #: is slow where it reaches the limit.
 _MOST_TOGETHER, _LONGEST = 64, 20_000
+#: The bytes of the windows of spans that end so many bytes before the end of the usual ones.
+_LONG, _NEAR = 4096, 16
 #: The number of children of a node.
 _CHILDREN = 8
 
@@ -122,7 +124,13 @@ class PatternMatcher:
             places = tried[start : start + _WINDOWS]
             windows = tokens.of(places)
             for number, rows, groups in node.search(windows, np.arange(len(places))):
-                yield self._hits(number, tokens, places[rows], groups)
+                is_cut = _is_cut(windows.take(pa.array(rows)), groups)
+                whole = groups.filter(pa.array(~is_cut))
+                yield self._hits(number, tokens, places[rows[~is_cut]], whole)
+                if is_cut.any():
+                    others = places[rows[is_cut]]
+                    again = _groups(self.patterns[number], tokens.of(others, _LONG))
+                    yield self._hits(number, tokens, others, again)
 
     def _hits(
         self, number: int, tokens: TokenWindows, places: Indices, groups: pa.StructArray
@@ -151,7 +159,8 @@ class _Node:
         self.patterns = patterns
         together = "|".join(pattern.regular_expression() for _, pattern in patterns)
         fits = len(patterns) <= _MOST_TOGETHER and len(together) <= _LONGEST
-        self._expression = rf"\A(?:{together})" if fits else ""
+        expression = rf"\A(?:{together})"
+        self._expression = expression if fits and _compiles(expression) else ""
         size = -(-len(patterns) // (_CHILDREN if fits else 2))
         parts = range(0, len(patterns), size) if len(patterns) > 1 else ()
         self._children = tuple(_Node(patterns[start : start + size]) for start in parts)
@@ -169,5 +178,27 @@ class _Node:
             yield from child.search(windows, rows)
         if not self._children:
             number, pattern = self.patterns[0]
-            expression = pattern.regular_expression("?P<before>", "?P<span>")
-            yield number, rows, pc.extract_regex(windows, rf"\A{expression}")
+            yield number, rows, _groups(pattern, windows)
+
+
+def _groups(pattern: Pattern, windows: pa.StringArray) -> pa.StructArray:
+    """Return the context before the span of a pattern, and the span, of windows that match."""
+    expression = pattern.regular_expression("?P<before>", "?P<span>")
+    return pc.extract_regex(windows, rf"\A{expression}")
+
+
+def _is_cut(windows: pa.StringArray, groups: pa.StructArray) -> npt.NDArray[np.bool_]:
+    """Return which spans may go on after the end of their window, such as those of long URLs."""
+    before, span = (pc.binary_length(groups.field(name)) for name in ("before", "span"))
+    ends = pc.add(before, span).to_numpy()
+    cuts = pc.find_substring(windows, "\0").to_numpy()
+    is_cut: npt.NDArray[np.bool_] = (cuts >= 0) & (ends + _NEAR >= cuts)
+    return is_cut
+
+
+def _compiles(expression: str) -> bool:
+    try:
+        pc.match_substring_regex(pa.array([""]), expression)
+    except pa.ArrowInvalid:  # too large together
+        return False
+    return True

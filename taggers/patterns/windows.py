@@ -24,7 +24,7 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 #: to the first digit or beginning of a URL, or half of those to an at sign.
 WIDTH, _REACH = 96, 32
 
-_LINE_END, _SPACE, _LETTER, _CUT = b"\n x\0"
+_LINE_END, _SPACE, _LETTER, _SIGN, _CUT = b"\n x!\0"
 _PADDING = np.zeros(WIDTH, np.uint8)
 
 
@@ -69,18 +69,22 @@ class TokenWindows:
         first: npt.NDArray[np.uint8] = self._data[self._begins[tokens]]
         return first
 
-    def of(self, tokens: Indices) -> pa.StringArray:
-        """Return the windows of tokens.
+    def of(self, tokens: Indices, width: int = WIDTH) -> pa.StringArray:
+        """Return the windows of tokens, of a number of bytes.
 
         The first character of a window is a line end if its token is the first one of a line, a
-        space or a sign of ASCII if that precedes it, and else a letter.
+        space or a character of ASCII if that precedes it, and else a letter or a sign. The last one
+        is a NUL where the text goes on, and a line end where it ends.
         """
-        begins, windows = self._begins[tokens], np.empty((len(tokens), WIDTH), np.uint8)
+        begins, windows = self._begins[tokens], np.empty((len(tokens), width), np.uint8)
         last = self._data[begins - 1]
-        before = np.where(last <= _SPACE, _SPACE, np.where(last < 0x80, last, _LETTER))
+        before = np.where(last <= _SPACE, _SPACE, last)
+        for row in np.flatnonzero(last >= 0x80).tolist():
+            text = bytes(self._data[max(begins[row] - 4, 0) : begins[row]]).decode(errors="ignore")
+            before[row] = _LETTER if text[-1:].isalnum() else _SIGN
         windows[:, 0] = np.where(self._is_first[tokens], _LINE_END, before)
         _copy(self._data, begins, self._limits[tokens], windows)
-        offsets = np.arange(len(tokens) + 1, dtype=np.int32) * np.int32(WIDTH)
+        offsets = np.arange(len(tokens) + 1, dtype=np.int32) * np.int32(width)
         return pa.StringArray.from_buffers(
             len(tokens), pa.py_buffer(offsets), pa.py_buffer(windows)
         )
@@ -148,14 +152,15 @@ def _count(places: Array, offsets: Array, numbers: Array) -> None:
 
 @compiled("uint8[::1], int64[::1], int64[::1], uint8[:, ::1]")
 def _copy(data: Array, begins: Array, limits: Array, windows: Array) -> None:
+    width = windows.shape[1]
     for row in range(len(begins)):
         begin, limit = begins[row], limits[row]
-        end = min(begin + WIDTH - 1, limit)
+        end = min(begin + width - 2, limit)  # the last byte tells what follows
         while end < limit and data[end] & 0xC0 == 0x80:  # back to the beginning of a character
             end -= 1
         for place in range(begin, end):
             windows[row, 1 + place - begin] = data[place]
-        for place in range(1 + end - begin, WIDTH):
+        for place in range(1 + end - begin, width):
             windows[row, place] = _LINE_END if end == limit else _CUT
 
 

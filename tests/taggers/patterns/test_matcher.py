@@ -41,9 +41,12 @@ def found_one_by_one(text: str) -> set[tuple[int, int, int]]:
     for token, start in enumerate(starts):
         is_first = not token or re.search(r"[\n\r]", plain[ends[token - 1] : start])
         before = plain[start - 1 : start]
-        before = (
-            "\n" if is_first else " " if before.isspace() else before if before.isascii() else "x"
-        )
+        if is_first:
+            before = "\n"
+        elif not before.isascii():
+            before = "x" if before.isalnum() else " " if before.isspace() else "!"
+        elif before.isspace():
+            before = " "
         window = before + plain[start:] + "\n"
         for number, pattern in enumerate(PATTERNS):
             expression = pattern.regular_expression("?P<before>", "?P<span>")
@@ -66,8 +69,36 @@ def found_one_by_one(text: str) -> set[tuple[int, int, int]]:
 
 PIECES = st.sampled_from(
     [
-        *("12/10/2010", "3-4", "123", "１２", "1", "Nº ", "nhc: ", " mg", "a.b@c.es", "/", "("),
-        *("\n", "\r\n", "-\n", " ", "\u00a0", "\u2011", "\u0301", "Juan", "Peña", "ñ", "é", "😀"),
+        *(
+            "12/10/2010",
+            "3-4",
+            "123",
+            "１２",
+            "1",
+            "Nº ",
+            "nhc: ",
+            " mg",
+            "a.b@c.es",
+            "a.bc" * 30,
+            "/",
+            "(",
+        ),
+        *(
+            "\n",
+            "\r\n",
+            "-\n",
+            " ",
+            "«",
+            "•",
+            "\u00a0",
+            "\u2011",
+            "\u0301",
+            "Juan",
+            "Peña",
+            "ñ",
+            "é",
+            "😀",
+        ),
     ]
 )
 

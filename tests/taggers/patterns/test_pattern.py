@@ -34,6 +34,25 @@ def test_doses_values_scores_and_eponyms_are_no_identifiers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("«Tel: 912345678»", "912345678"),
+        ("•NHC: 123456", "123456"),
+        (f"en www.hospital.es/{'a-b/' * 100}fin.", f"www.hospital.es/{'a-b/' * 100}fin"),
+        (f"a {'juan.' * 9}ruiz@hospital.es hoy", f"{'juan.' * 9}ruiz@hospital.es"),
+    ],
+)
+def test_signs_before_a_header_and_long_spans_are_read(text, span) -> None:
+    matcher = PatternMatcher(BUILTIN)
+    assert max((text[start:end] for start, end, _ in matcher.spans(text)), key=len) == span
+
+
+def test_patterns_that_are_too_large_together_are_searched_one_by_one() -> None:
+    patterns = [Pattern(label="A", expression=f"{n}x{{0,900}}") for n in range(64)]
+    assert PatternMatcher(patterns).spans("12xx 63x") == [(0, 4, 12), (5, 8, 63)]
+
+
+@pytest.mark.parametrize(
     ("table", "message"),
     [
         ("", "expected rows"),
