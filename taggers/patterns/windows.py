@@ -26,10 +26,14 @@ WIDTH, _REACH = 96, 32
 
 _LINE_END, _SPACE, _LETTER, _SIGN, _CUT = b"\n x!\0"
 _PADDING = np.zeros(WIDTH, np.uint8)
+#: The dashes and the minus sign, which are also typed within numbers.
+_DASHES = "\u2012\u2013\u2014\u2015\u2212"
 
 
 class TokenWindows:
     """The windows of the tokens of a batch, in the normalised form of its texts.
+
+    Dashes are read as hyphens, too.
 
     Parameters
     ----------
@@ -111,17 +115,19 @@ def _normalised(batch: Batch) -> tuple[FlatTexts, Indices, Indices]:
     starts, ends = batch.starts.astype(np.int64), batch.ends.astype(np.int64)
     texts = FlatTexts(batch.texts)
     unusual = texts.unusual_rows()
-    forms = normalise_all(batch.texts.take(pa.array(unusual)))
-    if not forms:
+    if not len(unusual):
         return texts, starts, ends
-    is_changed = np.zeros(len(batch), bool)
-    is_changed[unusual[[*forms]]] = True
-    for row, form in zip(unusual[[*forms]].tolist(), forms.values(), strict=True):
-        own = slice(*batch.document_offsets[row : row + 2])
+    plain = batch.texts.take(pa.array(unusual)).to_pylist()
+    for number, form in normalise_all(plain).items():
+        own = slice(*batch.document_offsets[unusual[number] : unusual[number] + 2])
         starts[own] = np.searchsorted(form.starts, starts[own])
         ends[own] = np.searchsorted(form.ends, ends[own], side="right")
-    plain = pa.array([form.text for form in forms.values()], pa.large_string())
-    changed = pc.replace_with_mask(batch.texts, pa.array(is_changed), plain)
+        plain[number] = form.text
+    column = pa.array(plain, pa.large_string())
+    for dash in _DASHES:
+        column = pc.replace_substring(column, dash, "-")
+    is_unusual = np.isin(np.arange(len(batch)), unusual)
+    changed = pc.replace_with_mask(batch.texts, pa.array(is_unusual), column)
     return FlatTexts(changed), starts, ends
 
 
