@@ -185,7 +185,7 @@ class FeatureTagger(TrainedTagger[FeatureOptionsT]):
     def _read_lists(self) -> None:
         """Read the tables and lists of the options; a loaded model has its own."""
         if PATTERNS in self.options.templates().needed and PATTERNS not in self._annotators:
-            patterns = LabelledPatterns(read_patterns(self.options.patterns), {})
+            patterns = LabelledPatterns(read_patterns(self.options.patterns))
             self._annotators[PATTERNS] = patterns
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.from_files(self.options.phrases)

@@ -33,9 +33,9 @@ class LabelledPatterns:
 
     Parameters
     ----------
-    patterns : sequence of Pattern
-        Rows of tables.
-    labels : mapping of str to str
+    patterns : sequence of Pattern, optional
+        Rows of tables; those of the table of this package if omitted.
+    labels : mapping of str to str, optional
         The class of the spans of patterns, by the class of the patterns, if it is another one;
         `OUTSIDE` for spans that are no entities. No other pattern finds an entity within them.
 
@@ -45,9 +45,12 @@ class LabelledPatterns:
         The classes of the entities.
     """
 
-    def __init__(self, patterns: Sequence[Pattern], labels: Mapping[str, str]) -> None:
-        self.patterns, self._labels = tuple(patterns), dict(labels)
-        named = [labels.get(pattern.label, pattern.label) for pattern in self.patterns]
+    def __init__(
+        self, patterns: Sequence[Pattern] | None = None, labels: Mapping[str, str] | None = None
+    ) -> None:
+        self.patterns = tuple(read_patterns((IDENTIFIERS,)) if patterns is None else patterns)
+        self._labels = dict(labels or {})
+        named = [self._labels.get(pattern.label, pattern.label) for pattern in self.patterns]
         self.classes = tuple(sorted({*named} - {OUTSIDE}))
         index = {name: position for position, name in enumerate(self.classes)}
         self._numbers = np.array([*(index.get(name, -1) for name in named), -1], np.int64)
