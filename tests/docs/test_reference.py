@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import msgspec
 import pytest
 
 from bootstrap.active_learning.queries import QUERIES
@@ -10,6 +11,8 @@ from bootstrap.cli.commands.help import documentation_folder, find_topics, read_
 from bootstrap.config.settings import commented_template
 from bootstrap.selection.strategies import STRATEGIES
 from corpus.errors import InputError
+from taggers.patterns.pattern import CHECKS, FRAGMENTS, Pattern
+from taggers.patterns.tables import IDENTIFIERS, read_patterns
 from tests.docs.conftest import ROOT
 
 
@@ -78,7 +81,7 @@ def test_help_texts_name_topics_that_exist(hooks):
 
 def test_topics_are_pages_with_titles():
     topics = find_topics()
-    assert {"gazetteers", "embeddings", "phrases", "features", "glossary"} <= set(topics)
+    assert {"gazetteers", "embeddings", "patterns", "features", "glossary"} <= set(topics)
     assert all(title_of(page) for page in topics.values())
     assert read_topic("glossary").startswith("# Glossary")
 
@@ -98,3 +101,12 @@ def test_a_wheel_holds_the_documentation_where_it_is_looked_for():
     assert "docs" in wheel["only-include"]
     assert wheel["sources"] == {"docs": "bootstrap/docs"}
     assert documentation_folder() == ROOT / "docs"
+
+
+def test_checks_fragments_and_classes_of_patterns_are_on_their_page():
+    page = (ROOT / "docs/reference/patterns.md").read_text(encoding="utf-8")
+    fragments = [f"{{{name}}}" for name in FRAGMENTS]
+    classes = [pattern.label for pattern in read_patterns((IDENTIFIERS,))]
+    keys = [field.encode_name for field in msgspec.structs.fields(Pattern)]
+    names = [*CHECKS, *fragments, *classes, *keys]
+    assert [name for name in names if f"`{name}`" not in page] == []
