@@ -194,18 +194,20 @@ def load_tagger(folder: Path, *, trust: Collection[str] = ()) -> Tagger:
     InputError
         If the folder holds no model, or its kind is unknown or not trusted.
     """
-    kind = read_fields(folder).text("kind")
+    fields = read_fields(folder)
+    kind = fields.text("kind")
     try:
         known = find_kind(kind, trust=trust)
     except InputError as error:
         raise InputError(f"{folder} holds a model of another kind: {error}") from None
     tagger: Tagger = known.tagger_type().load(folder)
-    content = read_file_of_model(folder, PATTERNS_FILE)
-    if content is None:
+    # A model of another package need not list its files.
+    path, listed = folder / PATTERNS_FILE, fields.values.get("files") or ()
+    if not path.exists() and path.name not in listed:
         return tagger
     from taggers.patterns.first import PatternsFirst  # noqa: PLC0415 - not always used
 
-    return PatternsFirst.from_file(tagger, content, folder / PATTERNS_FILE)
+    return PatternsFirst.from_file(tagger, read_file_of_model(folder, path.name) or b"", path)
 
 
 def _plugins() -> list[EntryPoint]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -14,9 +15,11 @@ from corpus.batch import Batch
 from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
 from taggers.patterns.labelled import OUTSIDE, LabelledPatterns
-from taggers.patterns.matcher import PatternMatcher
 from taggers.patterns.merging import merged
 from taggers.patterns.pattern import Pattern
+
+if TYPE_CHECKING:
+    from taggers.patterns.matcher import PatternMatcher
 
 #: What the confidence of a pattern counts as: a number of spans.
 PRIOR_SPANS = 30
@@ -87,6 +90,8 @@ def trusted_patterns(
     seed, validation : Batch
         The annotated documents of a run.
     """
+    from taggers.patterns.matcher import PatternMatcher  # noqa: PLC0415 - numba is slow to import
+
     if not options.files:
         return TrustedPatterns((), None)
     patterns = options.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,12 @@ from corpus.batch import Batch, Stream
 from corpus.errors import InputError
 from corpus.storage.fields import Fields
 from corpus.tags import TokenSpans, bio_labels, is_label, tags_of_entities
-from taggers.patterns.matcher import PatternMatcher
 from taggers.patterns.merging import merged
 from taggers.patterns.pattern import Pattern
 from taggers.patterns.tables import IDENTIFIERS, patterns_of, read_patterns, table_of
+
+if TYPE_CHECKING:
+    from taggers.patterns.matcher import PatternMatcher
 
 #: The class of spans that are no entities.
 OUTSIDE = ""
@@ -115,4 +117,6 @@ def entities_of(spans: TokenSpans) -> TokenSpans:
 
 @functools.lru_cache(maxsize=8)  # the taggers of a run have the same patterns
 def _matcher(patterns: tuple[Pattern, ...]) -> PatternMatcher:
+    from taggers.patterns.matcher import PatternMatcher  # noqa: PLC0415 - numba is slow to import
+
     return PatternMatcher(patterns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -12,13 +13,13 @@ import msgspec
 
 from corpus.errors import InputError, one_line
 from corpus.storage.fields import parse_toml, read_content
-from taggers.patterns.matcher import PatternMatcher
 from taggers.patterns.pattern import Pattern
 
 #: The table of this package, by the name that is accepted in place of a path.
 IDENTIFIERS = "identifiers"
 BUILTIN_TABLES = (IDENTIFIERS,)
 
+_CODE = re.compile("[a-z]{2,3}")
 #: The most rows of a table, and characters of all expressions.
 MOST_ROWS, _LONGEST_TOGETHER = 20_000, 2_000_000
 
@@ -43,11 +44,9 @@ def read_patterns(paths: Sequence[str], languages: Iterable[str] = ()) -> tuple[
         for path in paths
         for pattern in (_builtin() if path in BUILTIN_TABLES else _read(Path(path)))
     ]
-    known, asked = {name for p in patterns for name in p.languages}, set(languages)
-    if known and not asked <= known:
-        raise InputError(
-            f"languages: expected some of {', '.join(sorted(known))}, as in the tables"
-        )
+    asked = set(languages)
+    if not all(map(_CODE.fullmatch, asked)):
+        raise InputError('languages: expected codes such as "es" and "ca"')
     return tuple(p for p in patterns if not asked or not p.languages or asked & set(p.languages))
 
 
@@ -76,6 +75,8 @@ def check_examples(pattern: Pattern, place: str) -> None:
     InputError
         If it finds nothing in one that should match, or something in another one.
     """
+    from taggers.patterns.matcher import PatternMatcher  # noqa: PLC0415 - numba is slow to import
+
     matcher = PatternMatcher([pattern])
     for key, texts in (("matches", pattern.matches), ("not_matches", pattern.not_matches)):
         for number, text in enumerate(texts, 1):

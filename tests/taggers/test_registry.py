@@ -77,8 +77,7 @@ def test_the_registry_and_the_options_of_all_kinds_import_nothing_slow() -> None
 @pytest.mark.parametrize("name", BUILTIN)
 def test_a_tagger_of_the_package_is_made_of_its_options(name: str) -> None:
     kind = find_kind(name)
-    known = {} if kind.needs_seed else {"names": ("census-es",)}
-    tagger = make_tagger(name, kind.options_type()(**known))
+    tagger = make_tagger(name, kind.options_type()())
     assert type(tagger) is kind.tagger_type()
     assert tagger.kind == name
     assert bool(tagger.labels) is not kind.needs_seed
