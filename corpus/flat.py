@@ -40,6 +40,8 @@ class FlatTexts:
         The bytes of all texts.
     byte_offsets, offsets : ndarray of int64, shape (D + 1,)
         Where each text begins and the last one ends, in bytes and in code points.
+    continued : ndarray of int64
+        The bytes that continue a character.
     """
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
@@ -50,13 +52,13 @@ class FlatTexts:
         self.data = np.frombuffer(self._buffer, np.uint8)
         # What is not printable ASCII: line ends, and the bytes of other characters.
         self._rare = np.flatnonzero(self.data - np.uint8(0x20) >= 0x5F)
-        self._continued = self._rare[(self.data[self._rare] & 0xC0) == 0x80]
-        self._begun = self._continued - np.arange(len(self._continued))  # characters before each
+        self.continued = self._rare[(self.data[self._rare] & 0xC0) == 0x80]
+        self._begun = self.continued - np.arange(len(self.continued))  # characters before each
         self.offsets = self.in_characters(self.byte_offsets)
 
     def in_characters(self, offsets: Indices) -> Indices:
         """Convert offsets in bytes to offsets in code points."""
-        characters: Indices = offsets - np.searchsorted(self._continued, offsets)
+        characters: Indices = offsets - np.searchsorted(self.continued, offsets)
         return characters
 
     def in_bytes(self, offsets: Indices) -> Indices:

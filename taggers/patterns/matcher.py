@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from corpus.batch import Batch, batch_of_texts
 from taggers.patterns.pattern import CHECKS, Pattern
-from taggers.patterns.windows import TokenWindows
+from taggers.patterns.windows import WIDTH, TokenWindows
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -123,8 +123,8 @@ class PatternMatcher:
         for start in range(0, len(tried), _WINDOWS):
             places = tried[start : start + _WINDOWS]
             windows = tokens.of(places)
-            for number, rows, groups in node.search(windows, np.arange(len(places))):
-                is_cut = _is_cut(windows.take(pa.array(rows)), groups)
+            for number, rows, matching, groups in node.search(windows, np.arange(len(places))):
+                is_cut = _is_cut(matching, groups)
                 whole = groups.filter(pa.array(~is_cut))
                 yield self._hits(number, tokens, places[rows[~is_cut]], whole)
                 if is_cut.any():
@@ -167,8 +167,8 @@ class _Node:
 
     def search(
         self, windows: pa.StringArray, rows: Indices
-    ) -> Iterator[tuple[int, Indices, pa.StructArray]]:
-        """Yield each pattern that matches windows, their rows, and the groups in them."""
+    ) -> Iterator[tuple[int, Indices, pa.StringArray, pa.StructArray]]:
+        """Yield each pattern that matches windows, their rows, they, and the groups in them."""
         if self._expression:
             matching = pc.match_substring_regex(windows, self._expression)
             windows, rows = windows.filter(matching), rows[np.asarray(matching)]
@@ -178,7 +178,7 @@ class _Node:
             yield from child.search(windows, rows)
         if not self._children:
             number, pattern = self.patterns[0]
-            yield number, rows, _groups(pattern, windows)
+            yield number, rows, windows, _groups(pattern, windows)
 
 
 def _groups(pattern: Pattern, windows: pa.StringArray) -> pa.StructArray:
@@ -190,9 +190,9 @@ def _groups(pattern: Pattern, windows: pa.StringArray) -> pa.StructArray:
 def _is_cut(windows: pa.StringArray, groups: pa.StructArray) -> npt.NDArray[np.bool_]:
     """Return which spans may go on after the end of their window, such as those of long URLs."""
     before, span = (pc.binary_length(groups.field(name)) for name in ("before", "span"))
-    ends = pc.add(before, span).to_numpy()
-    cuts = pc.find_substring(windows, "\0").to_numpy()
-    is_cut: npt.NDArray[np.bool_] = (cuts >= 0) & (ends + _NEAR >= cuts)
+    is_cut: npt.NDArray[np.bool_] = pc.add(before, span).to_numpy() >= WIDTH - _NEAR
+    ends = windows.filter(pa.array(is_cut))
+    is_cut[is_cut] = pc.find_substring(ends, "\0").to_numpy() >= 0
     return is_cut
 
 

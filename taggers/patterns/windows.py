@@ -56,8 +56,7 @@ class TokenWindows:
         data = texts.data
         self._data = np.concatenate([data, _PADDING])
         self._limits = np.repeat(texts.byte_offsets[1:], counts)
-        continued = np.flatnonzero((data & 0xC0) == 0x80)  # bytes after the first of a character
-        characters = continued - np.arange(len(continued))
+        characters = texts.continued - np.arange(len(texts.continued))
         self._begins = self.starts + _number_before(characters, self.starts + 1)
         line_ends = np.flatnonzero((data == ord("\n")) | (data == ord("\r")))
         lines = _number_before(line_ends, self._begins)
