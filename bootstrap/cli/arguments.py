@@ -169,7 +169,7 @@ class CommandParser(argparse.ArgumentParser):
         self.add_choice("--invalid", ("stop", "skip"), f"{what}: stop, or skip and count them")
 
     def add_notes(self) -> None:
-        """Add the notes of a command that does not use their annotations."""
+        """Add the notes of a command that writes no notes."""
         self.add_text("source", "NOTES", "a file, a folder or a glob pattern")
         self._add_format("--from", "source_format", "format of NOTES")
         self._add_reading("NOTES")

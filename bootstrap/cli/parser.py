@@ -49,6 +49,7 @@ def build_parser() -> CommandParser:
     _add_conversions(parser)
     _add_embed(parser)
     _add_gazetteer(parser)
+    _add_rules(parser)
     _add_results(parser)
     _add_help(parser)
     return parser
@@ -324,6 +325,19 @@ def _add_gazetteer_import(group: CommandParser) -> None:
     help = "pad numeric terms with zeros to N digits (default: 5 in columns of postal codes)"
     parser.add_number("--width", help)
     parser.add_invalid("rows that cannot be used")
+
+
+def _add_rules(commands: CommandParser) -> None:
+    group = commands.add_command("rules", None, "learn tables of patterns from annotated notes")
+    summary = "learn rules for structured contexts, such as headers"
+    parser = group.add_command("learn", "rules.learn", summary)
+    parser.add_notes()
+    parser.add_output("a new table of patterns, in TOML", required=True)
+    help = (
+        "rules contain only words that occur in the notes of N patients or more; a document of an "
+        f"unknown patient counts as one of its own (default: {_MIN_PATIENTS})"
+    )
+    parser.add_number("--min-patients", help, _MIN_PATIENTS)
 
 
 def _add_results(commands: CommandParser) -> None:

@@ -94,14 +94,21 @@ class PatternMatcher:
         A span within another one of the same pattern is left out.
         """
         tokens = TokenWindows(batch)
+        return self._find(tokens, tokens.near_digits, np.arange(batch.n_tokens))
+
+    def find_at(self, tokens: TokenWindows, tried: Indices) -> Hits:
+        """Find the spans that begin at some of the tokens, or whose contexts before them do."""
+        return self._find(tokens, tried, tried)
+
+    def _find(self, tokens: TokenWindows, near_digits: Indices, anywhere: Indices) -> Hits:
         parts = [_NOTHING]
         if self._near_digits.patterns:
-            parts += self._search(self._near_digits, tokens, tokens.near_digits)
+            parts += self._search(self._near_digits, tokens, near_digits)
         if self._anywhere.patterns:
-            parts += self._search(self._anywhere, tokens, np.arange(batch.n_tokens))
+            parts += self._search(self._anywhere, tokens, anywhere)
         first, last, patterns, confidences = map(np.concatenate, zip(*parts, strict=True))
         hits = Hits(first, last, patterns, confidences).take(np.lexsort((-last, first, patterns)))
-        reach = hits.patterns * (batch.n_tokens + 1) + hits.last  # increases with the pattern
+        reach = hits.patterns * (len(tokens.starts) + 1) + hits.last  # increases with the pattern
         within = np.zeros(len(reach), bool)
         within[1:] = reach[1:] <= np.maximum.accumulate(reach)[:-1]
         hits = hits.take(np.flatnonzero(~within))

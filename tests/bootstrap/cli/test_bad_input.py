@@ -315,6 +315,7 @@ READERS = [
     "gazetteer import {file} -o {new} --term nombre",
     "gazetteer merge {file} -o {new}",
     "gazetteer show {file} word",
+    "rules learn {file} -o {new}",
     "audit {run} --against census-es --notes {file}",
     "export {run} {new} --gold {file}",
     "check {file}",

@@ -40,6 +40,7 @@ COMMANDS = {
     "count": "count {}/notes.jsonl -o {}/out.parquet",
     "gazetteer import": "gazetteer import {}/names.csv --class name -o {}/out.parquet",
     "gazetteer merge": "gazetteer merge {}/names.parquet {}/places.parquet -o {}/out.parquet",
+    "rules learn": "rules learn {}/notes.jsonl -o {}/out.toml",
     "init": "init {}/new",
     "embed train": f"{_EMBED} {{}}/embeddings --resume",
     "embed load": "embed load {}/vectors.txt -o {}/loaded",
