@@ -22,10 +22,14 @@ Command = Callable[..., Any]
 
 COMMANDS = [
     "demo", "init", "check", "run", "active", "experiment", "crossvalidate", "tag", "evaluate",
-    "export", "audit", "convert", "count", "embed", "cluster", "gazetteer", "show", "report",
-    "plot", "help", "completion",
+    "export", "audit", "convert", "count", "embed", "cluster", "gazetteer", "rules", "show",
+    "report", "plot", "help", "completion",
 ]  # fmt: skip
-GROUPS = {"embed": ("train", "load", "show"), "gazetteer": ("import", "merge", "show")}
+GROUPS = {
+    "embed": ("train", "load", "show"),
+    "gazetteer": ("import", "merge", "show"),
+    "rules": ("learn",),
+}
 
 
 # Help
