@@ -81,7 +81,7 @@ $(VENV)/.tools: $(LOCK)/tools.txt | $(BIN)/python
 # pyproject.toml asks for others, or `make lock UPGRADE=--upgrade` for the newest ones.
 UPGRADE :=
 COMPILE = $(BIN)/uv --quiet pip compile --universal --python-version 3.11 --fork-strategy fewest \
-  --generate-hashes --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate \
+  --generate-hashes --no-strip-extras --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate \
   --custom-compile-command "make lock"
 TOGETHER := build/lock.txt
 RELEASE := dist

@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ REQUIRED = {
 HASH = "sha256:" + 64 * "0"
 
 
+def requires(name: str) -> list[str]:
+    """Return what an installed package asks for."""
+    try:
+        return distribution(name).requires or []
+    except PackageNotFoundError:  # on another platform or version of Python
+        return []
+
+
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_the_lock_satisfies_the_requirements(environment):
     pins = read_lock(LOCK / f"{environment}.txt")
@@ -33,6 +42,20 @@ def test_the_lock_satisfies_the_requirements(environment):
         versions = [p.version for p in pins if p.name == canonicalize_name(requirement.name)]
         assert versions, requirement.name
         assert all(map(requirement.specifier.contains, versions)), (requirement.name, versions)
+
+
+def test_the_lock_names_the_extras_that_packages_ask_of_each_other():
+    """Otherwise pip looks for the newest version of a package with an extra, and refuses it."""
+    locked = {pin.name for pin in read_lock(LOCK / "dev.txt")}
+    lines = (LOCK / "dev.txt").read_text(encoding="utf-8").splitlines()
+    stated = {line.partition("==")[0] for line in lines if "==" in line}
+    asked = {
+        f"{canonicalize_name(requirement.name)}[{','.join(sorted(requirement.extras))}]"
+        for name in locked
+        for requirement in map(Requirement, requires(name))
+        if requirement.extras and not requirement.marker
+    }
+    assert asked and asked <= stated
 
 
 @pytest.mark.parametrize("path", sorted(LOCK.glob("*")), ids=lambda path: path.name)
