@@ -154,6 +154,14 @@ def deep_unit(folder: Path) -> None:
     with_file(folder, "unit.json", digest_of_file(folder / "unit.json"))
 
 
+def slow_patterns(folder: Path) -> None:
+    """Add patterns before the tagger that take minutes to compile."""
+    row = {"class": "A", "expression": r"\pL{1,20}" * 20 + "[ab]{1,50}" * 10}
+    rows = [{**row, "before": str(number)} for number in range(10_000)]
+    (folder / "patterns.json").write_text(json.dumps({"pattern": rows, "labels": {}}))
+    with_file(folder, "patterns.json", digest_of_file(folder / "patterns.json"))
+
+
 def huge(folder: Path, piece: str = "[],", size: int = 14_000_000) -> None:
     """Make the description take more memory than its size."""
     (folder / "model.json").write_text(f'{{"kind": "crf", "x": [{piece * size}[]]}}')
@@ -172,6 +180,7 @@ ATTACKS: dict[str, Callable[[Path], None]] = {
     "pipe": lambda folder: os.mkfifo(folder / "pipe.npy"),
     "sparse": sparse,
     "unit": deep_unit,
+    "slow patterns": slow_patterns,
 }
 
 

@@ -7,7 +7,8 @@ the recall, of TERRITORIO those of five digits. Rows were written while looking 
     python benchmarks/patterns.py alone train   # on which rows were chosen
     python benchmarks/patterns.py alone dev     # the reported scores
     python benchmarks/patterns.py rows train    # the spans and the precision of each row
-    python benchmarks/patterns.py speed         # tokens per second, beside one row after the other
+    python benchmarks/patterns.py speed         # tokens per second, beside one row after the other,
+                                                # and of a CRF with and without patterns before it
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ import numpy as np
 from meddocan_lines import lines_of, units_of
 
 from corpus.batch import Batch, make_batch
+from corpus.document import Document
 from corpus.tags import classes_of, find_entities
+from taggers.crf.crf_options import CRFOptions
+from taggers.crf.crf_tagger import CRFTagger
+from taggers.patterns.first import PatternsFirst
+from taggers.patterns.labelled import LabelledPatterns
 from taggers.patterns.matcher import PatternMatcher
 from taggers.patterns.merging import merged
 from taggers.patterns.tables import IDENTIFIERS, read_patterns
 
-LINES, TEXTS, ROUNDS = 40_000, 1_000, 9
+LINES, TEXTS, TRAIN, ROUNDS = 40_000, 1_000, 2_000, 9
 NO_CLASS = "-"
 #: What spans of a class of MEDDOCAN are, where patterns find a part of them only.
 FORMS = {"TERRITORIO": re.compile(r"[0-9]{5}")}
@@ -129,6 +135,30 @@ def speed() -> None:
             f"{name}: {np.median(values):.3f} million tokens per second, "
             f"best {max(values):.3f} of {ROUNDS}"
         )
+    _speed_before_a_tagger(make_batch(lines[:TRAIN], labelled=True), sample)
+
+
+def _speed_before_a_tagger(train: Batch, sample: list[Document]) -> None:
+    """Print tokens per second of a CRF alone, and of one with the table before it."""
+    crf = CRFTagger(CRFOptions(max_iterations=20)).fit(train, rng=np.random.default_rng(0))
+    patterns = read_patterns((IDENTIFIERS,))
+    labels = {pattern.label: pattern.label for pattern in patterns}
+    taggers = {
+        "the CRF alone": crf,
+        "patterns before it": PatternsFirst(crf, LabelledPatterns(patterns, labels)),
+    }
+    for size in (4_096, 16_384):
+        rates: dict[str, list[float]] = {name: [] for name in taggers}
+        batch = make_batch(sample[:size], labelled=False)
+        for _ in range(ROUNDS):
+            for name, tagger in taggers.items():
+                begin = time.process_time()
+                tagger.tag(batch)
+                rates[name].append(batch.n_tokens / (time.process_time() - begin) / 1e6)
+        print(f"{size:,} lines at a time", end="")
+        for name, values in rates.items():
+            print(f", {name}: {np.median(values):.2f} million tokens per second", end="")
+        print()
 
 
 def main() -> None:

@@ -136,13 +136,13 @@ def _counts(matcher: PatternMatcher, batches: Sequence[Batch]) -> _Counts:
 def _labels(patterns: Sequence[Pattern], counts: _Counts, classes: set[str]) -> dict[str, str]:
     """Return what most spans of each class of patterns are."""
     of_class: dict[str, Counter[str]] = {}
-    for pattern, found in zip(patterns, counts, strict=True):
-        of_class.setdefault(pattern.label, Counter()).update(found)
-    for name, found in of_class.items():
-        del found[_CROSSING]
-        if not found:
-            found[name if name in classes else OUTSIDE] = 0
-    return {name: found.most_common(1)[0][0] for name, found in of_class.items()}
+    for pattern, counted in zip(patterns, counts, strict=True):
+        of_class.setdefault(pattern.label, Counter()).update(counted)
+    for name, counted in of_class.items():
+        del counted[_CROSSING]
+        if not counted:
+            counted[name if name in classes else OUTSIDE] = 0
+    return {name: counted.most_common(1)[0][0] for name, counted in of_class.items()}
 
 
 def _decision(

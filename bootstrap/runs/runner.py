@@ -29,6 +29,7 @@ from corpus.tags import classes_of
 from taggers import make_tagger
 from taggers.base import kernels_of
 from taggers.dictionaries.list_tagger import ListTagger
+from taggers.patterns import KERNELS as PATTERN_KERNELS
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ def warm_up_taggers(
         kernels += kernels_of(make_tagger(section.kind, section.options))
     if configuration.self_trains and uses_lists(configuration.select.strategy):
         kernels += ListTagger.kernels
+    if configuration.patterns.files:
+        kernels += PATTERN_KERNELS
     warm_up(*kernels, announce=announce)
 
 

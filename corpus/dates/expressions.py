@@ -29,7 +29,7 @@ _H, _NOON = r"h(?:oras?|ores|ours|rs|s)?\.?", r"[ap]\.?\s?m\.?"
 
 _S = r"\s{1,3}"
 _TIGHT = r"\s?[-/.]\s?"
-_OF = rf"(?P<of>(?:de|of){_S}|d['’]\s?)"
+_OF = rf"(?P<of>(?:de|of){_S}|d['’´]\s?)"
 _DAY = rf"(?P<day>{_DAYS})"
 _ORDINAL = r"(?P<ordinal>\.?[º°]|st|nd|rd|th|ero|er|ro|r)?"
 _NUMBER = r"(?P<month>0?1[0-2]|0?[1-9]|XI{0,2}|IX|VI{0,3}|IV|I{1,3})"
@@ -38,11 +38,11 @@ _WEEKDAY = rf"(?:(?P<weekday>{_WEEKDAYS}),?{_S}(?:(?:el|the|d[ií]a){_S})?)?"
 _YEAR = rf"(?P<year>{_YEARS}|1\.[89][0-9]{{2}}|2\.0[0-9]{{2}})"
 
 #: What joins a month and a year of four digits.
-_TO = rf",?\s{{0,3}}(?:(?:del?|of){_S}(?:(?:año|l['’]any){_S})?)?"
+_TO = rf",?\s{{0,3}}(?:(?:del?|of){_S}(?:(?:año|l['’´]any){_S})?)?"
 #: The year after a month. One of two digits after a space is not the number of a day.
 _YEARS_AFTER_MONTH = (
     rf"(?:{_TO}|{_TIGHT}){_YEAR}",
-    rf"(?:{_TIGHT}|{_S}(?:del?{_S}|['’]))(?P<year>[0-9]{{2}})",
+    rf"(?:{_TIGHT}|{_S}(?:del?{_S}|['’´]))(?P<year>[0-9]{{2}})",
     rf"{_S}(?P<year>0[0-9]|3[2-9]|[4-9][0-9])",
 )
 _DAY_MONTH = rf"{_WEEKDAY}{_DAY}{_ORDINAL}(?:\s{{0,3}}{_OF}?|{_TIGHT}){_MONTH}"

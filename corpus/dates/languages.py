@@ -62,7 +62,7 @@ class Language:
     def of(self, month: int, like: str) -> str:
         """Return the preposition before a month, with its space, in the place of another one."""
         is_elided = self.months.rows[0][month - 1][0][0] in self._elided_before
-        if is_elided == (like[1] in "'’"):
+        if is_elided == (like[1] in "'’´"):
             return like
         return _in_case_of("d'" if is_elided else "de ", like)
 

@@ -107,8 +107,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ("corpus.tokens.scanner", "taggers.crf.training.trainers")
-        return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
+        return ("taggers.crf.training.trainers", *self.options.stream_kernels)
 
     def _trained(self) -> WordTypeCRF:
         if self._crf is None:

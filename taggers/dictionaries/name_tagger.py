@@ -16,9 +16,8 @@ from corpus.tags import bio_labels
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.annotators import Phrases
-from taggers.base import Detail, Progress, Tagging
-from taggers.certainties import Certainties, tagging_of_certainties
-from taggers.confidence import check_measure
+from taggers.base import Progress
+from taggers.certainties import CertainTagger
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, NameOptions
 from taggers.dictionaries.name_frequencies import read_names
 from taggers.dictionaries.word_usage import NoteWords, words_of_notes
@@ -26,7 +25,7 @@ from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
 from taggers.privacy.pruning import NAMES, PHRASES, Pruning
 from taggers.privacy.public_lists import PublicLists
-from taggers.trained_tagger import Traces, TrainedTagger
+from taggers.trained_tagger import Traces
 
 OptionsT = TypeVar("OptionsT", bound=NameOptions)
 
@@ -110,7 +109,7 @@ class ListedWords(WordModel):
         return self.table.files(self.name)
 
 
-class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
+class NameTagger(CertainTagger[OptionsT], Generic[OptionsT, ModelT]):
     """Base class of taggers that tag names by a model of words.
 
     Attributes
@@ -146,10 +145,6 @@ class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
     def _from_model(self, model: ModelFiles) -> ModelT:
         """Read the model of words from a model folder."""
 
-    @abstractmethod
-    def _decoded(self, batch: Batch) -> Certainties:
-        """Return the tag and the certainty of each token."""
-
     def fit(
         self,
         train: Batch,
@@ -182,22 +177,6 @@ class NameTagger(TrainedTagger[OptionsT], Generic[OptionsT, ModelT]):
         if progress:
             progress(1, 1)
         return self
-
-    def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "min_marginal",
-        detail: Detail = "document",
-        progress: Progress | None = None,
-    ) -> Tagging:
-        """Predict the tags of documents; see `taggers.certainties.tagging_of_certainties`."""
-        self._check_trained()
-        check_measure(measure)
-        certainties = self._decoded(batch)
-        if progress:
-            progress(len(batch), len(batch))
-        return tagging_of_certainties(certainties, batch, self.labels, measure, detail)
 
     def _blocked(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which tokens are in phrases within which no name begins."""

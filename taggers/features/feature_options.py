@@ -28,6 +28,7 @@ from taggers.options import (
     TaggerOptions,
     option,
 )
+from taggers.patterns import KERNELS as PATTERN_KERNELS
 from taggers.patterns.tables import BUILTIN_TABLES, IDENTIFIERS, read_patterns
 
 if TYPE_CHECKING:
@@ -104,6 +105,16 @@ class FeatureOptions(TaggerOptions, ABC):
         names: Mapping[str, Feature] | None = None,
     ) -> Templates:
         """Build the templates of the tagger, with clusterings and name frequencies as features."""
+
+    @property
+    def stream_kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions make the streams; see `taggers.base.kernels_of`."""
+        uses_patterns = PATTERNS in self.templates().needed
+        return (
+            "corpus.tokens.scanner",
+            *(("gazetteers.phrases.matching",) if self.phrases else ()),
+            *(PATTERN_KERNELS if uses_patterns else ()),
+        )
 
     def training_files(self) -> Mapping[str, Sequence[Path]]:
         paths = dict(TaggerOptions.training_files(self))

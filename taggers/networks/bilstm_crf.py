@@ -69,10 +69,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ["corpus.tokens.scanner", "taggers.crf.lattice_decoder", "taggers.networks.lstm"]
-        if self.options.phrases:
-            modules.append("gazetteers.phrases.matching")
-        return tuple(modules)
+        modules = ("taggers.crf.lattice_decoder", "taggers.networks.lstm")
+        return (*modules, *self.options.stream_kernels)
 
     def fit(
         self,

@@ -19,7 +19,7 @@ from corpus.tags import TokenSpans, bio_labels, classes_of, find_entities, tags_
 from taggers.base import Detail, Progress, Tagger, Tagging, kernels_of
 from taggers.confidence import token_confidence_of
 from taggers.model_folder import add_to_model
-from taggers.patterns import PATTERNS_FILE
+from taggers.patterns import KERNELS, PATTERNS_FILE
 from taggers.patterns.labelled import LabelledPatterns, entities_of
 from taggers.privacy.pruning import PrunableTagger, Pruning
 
@@ -51,7 +51,7 @@ class PatternsFirst:
         self.tagger, self.patterns = tagger, patterns
         self.kind, self.training = tagger.kind, tagger.training
         self.labels = bio_labels({*classes_of(tagger.labels), *patterns.classes})
-        self.kernels = kernels_of(tagger)
+        self.kernels = kernels_of(tagger) + KERNELS
 
     def fit(
         self,

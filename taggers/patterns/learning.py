@@ -28,6 +28,7 @@ from corpus.errors import number_of
 from corpus.patients import patient_numbers
 from corpus.tags import classes_of, find_entities
 from corpus.units import line_numbers
+from taggers import patterns
 from taggers.base import Progress
 from taggers.patterns.matcher import Hits, PatternMatcher
 from taggers.patterns.pattern import FRAGMENTS, Pattern
@@ -38,7 +39,7 @@ from taggers.privacy.patient_counts import patients_of_words
 Indices: TypeAlias = npt.NDArray[np.int64]
 
 #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
-KERNELS = ("corpus.tokens.scanner", "taggers.patterns.windows", "taggers.privacy.patient_counts")
+KERNELS = ("corpus.tokens.scanner", *patterns.KERNELS, "taggers.privacy.patient_counts")
 
 #: The most words of a context before a span, and of one that is the beginning of a line.
 _CONTEXT, _HEADER = 3, 8

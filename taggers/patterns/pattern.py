@@ -15,19 +15,16 @@ from corpus.tags import is_label
 
 #: What the checks of rows test, by name.
 CHECKS = {**identifiers.CHECKS, **dates.CHECKS}
-_CAPITALIZED = "[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+"
 # Classes such as \pL take RE2 milliseconds to compile.
 _LETTERS = "[A-Za-zÀ-ÖØ-öø-ɏ]*"
 _WORD = f"[A-ZÀ-ÖØ-Þ]{_LETTERS}"
-#: Expressions that others may contain, by name. `COLON` is what joins a header and its value,
-#: `NAMES` are capitalized words, with particles between them. The ones after it are for rules:
-#: `PROPER_NAME` are capitalized words, with short words between them, and `TEXT` is the shortest
-#: text before what follows.
+#: Expressions that others may contain, by name. `COLON` is what joins a header and its value.
+#: `PROPER_NAME` are capitalized words, with short words between them. `TEXT` is the shortest text
+#: before what follows.
 FRAGMENTS = {
     **identifiers.FRAGMENTS,
     **dates.FRAGMENTS,
     "COLON": r"(?i:\s?(?:n[.ºo°]{1,2}|n[uú]m(?:ero)?\.?|#)?\s?[:.=]{0,2}\s{0,3})",
-    "NAMES": f"{_CAPITALIZED}(?:[ -](?:(?:d[ei]|del|las?|los|i|y) )*{_CAPITALIZED}){{0,5}}",
     "CAPITALIZED": _WORD,
     "LOWERCASE": f"[a-zß-öø-ɏ]{_LETTERS}",
     "PROPER_NAME": f"{_WORD}(?:[ -]+(?:[a-zß-öø-ɏ]{{1,3}} +){{0,2}}{_WORD}){{0,5}}",
@@ -53,7 +50,7 @@ class Pattern(
     r"""A row of a table: an expression, its context and its confidence.
 
     Expressions are those of RE2, whose time is linear in the text: they have no lookaround, groups
-    are not captured, and ``\\b``, ``\\w`` and ``\\d`` know ASCII only. ``{NAME}`` stands for a
+    are not captured, and ``\b``, ``\w`` and ``\d`` know ASCII only. ``{NAME}`` stands for a
     fragment of `FRAGMENTS`.
 
     Parameters

@@ -11,20 +11,20 @@ import numpy as np
 from corpus.batch import Batch
 from corpus.ragged import ranges_of
 from corpus.tags import bio_labels, tags_of_entities
-from taggers.base import Detail, Progress, Tagging
-from taggers.certainties import tagging_of_certainties
-from taggers.confidence import check_measure
+from taggers.base import Progress
+from taggers.certainties import CertainTagger, Certainties
 from taggers.model_folder import ModelFiles
+from taggers.patterns import KERNELS
 from taggers.patterns.labelled import LabelledPatterns, entities_of
 from taggers.patterns.pattern_options import PatternOptions
 from taggers.privacy.pruning import Pruning
-from taggers.trained_tagger import Traces, TrainedTagger
+from taggers.trained_tagger import Traces
 
 if TYPE_CHECKING:
     from taggers.privacy.public_lists import PublicLists
 
 
-class PatternTagger(TrainedTagger[PatternOptions]):
+class PatternTagger(CertainTagger[PatternOptions]):
     """A tagger of identifiers with a fixed format, and of rules that were learned.
 
     The certainty of the tokens of a span is the confidence of its pattern, and the one of all
@@ -34,7 +34,7 @@ class PatternTagger(TrainedTagger[PatternOptions]):
     kind: ClassVar[str] = "patterns"
     options_type: ClassVar[type[PatternOptions]] = PatternOptions
     #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
-    kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner", "taggers.patterns.windows")
+    kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner", *KERNELS)
 
     def __init__(self, options: PatternOptions | None = None) -> None:
         super().__init__(options)
@@ -59,23 +59,12 @@ class PatternTagger(TrainedTagger[PatternOptions]):
             progress(1, 1)
         return self
 
-    def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "min_marginal",
-        detail: Detail = "document",
-        progress: Progress | None = None,
-    ) -> Tagging:
-        """Predict the tags of documents; see `taggers.certainties.tagging_of_certainties`."""
-        check_measure(measure)
+    def _decoded(self, batch: Batch) -> Certainties:
         spans, confidences = self.patterns.find(batch)
         tags = tags_of_entities(entities_of(spans), batch.n_tokens, self.labels)
         certainty, lengths = np.ones(batch.n_tokens), spans.last - spans.first + 1
         certainty[ranges_of(spans.first, lengths)] = np.repeat(confidences, lengths)
-        if progress:
-            progress(len(batch), len(batch))
-        return tagging_of_certainties((tags, certainty), batch, self.labels, measure, detail)
+        return tags, certainty
 
     @property
     def patterns(self) -> LabelledPatterns:

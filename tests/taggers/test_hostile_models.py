@@ -155,7 +155,7 @@ def test_what_compiled_functions_follow_is_checked(
 def limited() -> None:
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
     resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29))
 
 
@@ -172,6 +172,7 @@ def limited() -> None:
         ("pipe", "show", "pipe.npy is not a regular file"),
         ("sparse", "show", "sparse.npy has 1,099,511,627,776 bytes"),
         ("unit", "tag", "unit.json does not name a unit"),
+        ("slow patterns", "tag", "expected patterns that this version can search for"),
     ],
 )
 def test_opening_has_a_budget(attack, command, message, hostile, good, tmp_path) -> None:

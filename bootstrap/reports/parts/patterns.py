@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bootstrap.data.pattern_trust import PatternTrust
-from bootstrap.reports.content import Block
+from bootstrap.reports.content import Block, Paragraph
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Table
 
 
 def pattern_blocks(record: RunRecord) -> tuple[Block, ...]:
-    """Return the table of the patterns that are trusted or have spans, if there are any."""
+    """Return the patterns that are trusted or have spans, and the F1 where none was decided."""
     decisions = record.run.patterns()
     shown = [row for row in decisions if row.is_trusted or row.spans or row.other_spans]
     if not shown:
@@ -34,7 +34,12 @@ def pattern_blocks(record: RunRecord) -> tuple[Block, ...]:
         "nothing. Lower bound: of the precision, where the confidence of a pattern counts as 30 "
         "spans.",
     )
-    return (table,)
+    f1 = record.rows[record.best].halves[1].f1
+    note = (
+        f"Strict F1 of the best iteration on the half of the validation documents that decides "
+        f"nothing about patterns: {f1:.3f}."
+    )
+    return (Paragraph(note), table)
 
 
 def _expression(row: PatternTrust) -> str:

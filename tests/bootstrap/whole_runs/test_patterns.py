@@ -69,7 +69,10 @@ def test_spans_of_patterns_are_found_that_the_seed_does_not_have(
     (decision,) = run.patterns()
     assert decision.tagged_as == "NHC" and decision.is_trusted
     assert decision.right == decision.spans > 0 and decision.other_right > 0
-    assert ">RECORD<" in (tmp_path / "run" / "report.html").read_text()
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert ">RECORD<" in page
+    f1 = run.metrics()[-1].halves[1].f1
+    assert f"decides nothing about patterns: {f1:.3f}" in page
     saved = json.loads((run.best_model() / "patterns.json").read_text())
     assert saved["labels"] == {"RECORD": "NHC"}
     out = tmp_path / "out.jsonl"

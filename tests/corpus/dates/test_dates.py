@@ -153,6 +153,7 @@ def test_fragments_match_what_is_written(form: Form, date: datetime.date) -> Non
         ("MIÉRCOLES 13 DE OCTUBRE DE 2010", "MARTES 1 DE MARZO DE 2011"),
         ("lunes 13 de octubre de 2010", "martes 1 de marzo de 2011"),
         ("12 d’octubre", "1 de març"),
+        ("12 d´octubre", "1 de març"),
         ("d'octubre", "de març"),
         ("2010", "2011"),
         ("12 oct 10", "1 mar 11"),

@@ -73,11 +73,11 @@ def spans_of(tags, offsets, labels) -> list[tuple[int, int, str]]:
 @given(cases())
 def test_spans_of_patterns_come_first_and_the_tagger_fills_the_rest(case) -> None:
     batch, fixed = case
-    tagger, (found, _) = PatternsFirst(fixed, PATTERNS), PATTERNS.find(batch)
+    tagger, (spans, _) = PatternsFirst(fixed, PATTERNS), PATTERNS.find(batch)
     own = [
         (first, last, PATTERNS.classes[kind])
         for first, last, kind in zip(
-            found.first.tolist(), found.last.tolist(), found.classes.tolist(), strict=True
+            spans.first.tolist(), spans.last.tolist(), spans.classes.tolist(), strict=True
         )
         if kind >= 0
     ]
@@ -86,7 +86,7 @@ def test_spans_of_patterns_come_first_and_the_tagger_fills_the_rest(case) -> Non
     others = [s for s in before if taken.isdisjoint(range(s[0], s[1] + 1))]
     outside = {
         token
-        for first, last, kind in zip(found.first, found.last, found.classes, strict=True)
+        for first, last, kind in zip(spans.first, spans.last, spans.classes, strict=True)
         if kind < 0
         for token in range(first, last + 1)
     }

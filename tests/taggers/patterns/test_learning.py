@@ -75,8 +75,8 @@ def tagger(rules: list[Rule], tmp_path) -> PatternTagger:
 def test_rules_are_precise_in_other_notes(notes, tagger) -> None:
     held_out = batch_of(notes[600:])
     tagging = tagger.tag(held_out)
-    found = held_out.with_tags(tagging.tags, tagging.labels).to_documents()
-    counts = score(notes[600:], found).counts()
+    tagged = held_out.with_tags(tagging.tags, tagging.labels).to_documents()
+    counts = score(notes[600:], tagged).counts()
     assert counts.precision > 0.9
     assert counts.recall > 0.7
 

@@ -29,8 +29,10 @@ def test_a_row_finds_its_examples_and_not_the_others(pattern: Pattern) -> None:
 def test_doses_values_scores_and_eponyms_are_no_identifiers() -> None:
     assert len(NEGATIVES) >= 200
     matcher = PatternMatcher(BUILTIN)
-    found = {text: BUILTIN[hits[0][2]].label for text in NEGATIVES if (hits := matcher.spans(text))}
-    assert not found
+    labels = {
+        text: BUILTIN[hits[0][2]].label for text in NEGATIVES if (hits := matcher.spans(text))
+    }
+    assert not labels
 
 
 @pytest.mark.parametrize(
