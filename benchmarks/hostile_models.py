@@ -157,7 +157,7 @@ def deep_unit(folder: Path) -> None:
 def slow_patterns(folder: Path) -> None:
     """Add patterns before the tagger that take minutes to compile."""
     row = {"class": "A", "expression": r"\pL{1,20}" * 20 + "[ab]{1,50}" * 10}
-    rows = [{**row, "before": str(number)} for number in range(10_000)]
+    rows = [{**row, "before": str(number)} for number in range(3_000)]
     (folder / "patterns.json").write_text(json.dumps({"pattern": rows, "labels": {}}))
     with_file(folder, "patterns.json", digest_of_file(folder / "patterns.json"))
 

@@ -22,7 +22,7 @@ BUILTIN_TABLES = (IDENTIFIERS,)
 
 _CODE = re.compile("[a-z]{2,3}")
 #: The most rows of a table, and the seconds of a processor in which their expressions compile.
-MOST_ROWS, _MOST_SECONDS = 10_000, 10.0
+MOST_ROWS, _MOST_SECONDS = 3_000, 3.0
 
 
 def read_patterns(paths: Sequence[str], languages: Iterable[str] = ()) -> tuple[Pattern, ...]:
