@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-PACKAGES = ("corpus", "gazetteers", "taggers", "bootstrap")
+PACKAGES = ("corpus", "gazetteers", "taggers", "anonymizers", "bootstrap")
 
 
 def modules() -> Iterator[ModuleType]:

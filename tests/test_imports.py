@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("corpus", "gazetteers", "taggers", "bootstrap")
+PACKAGES = ("corpus", "gazetteers", "taggers", "anonymizers", "bootstrap")
 
 
 def modules_of(paths: Iterator[Path], root: Path) -> dict[str, Path]:

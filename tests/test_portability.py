@@ -42,7 +42,7 @@ def send_twice(send, message):
 
 
 if __name__ == "__main__":
-    for package in ("corpus", "gazetteers", "taggers", "bootstrap"):
+    for package in ("corpus", "gazetteers", "taggers", "anonymizers", "bootstrap"):
         path = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(path, f"{package}."):
             if ".networks." in module.name and not importlib.util.find_spec("keras"):

@@ -10,8 +10,8 @@ import numpy as np
 from corpus.batch import Batch, concatenate
 from corpus.tags import is_label
 from gazetteers.builtin import read_gazetteer
+from gazetteers.grammar import Grammar
 from taggers.augmentation import AugmentOptions, MentionReplacement
-from taggers.augmentation.grammar import Grammar
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
 
 #: The minimum share of a class's mentions that are of some kinds, for it to consist of these kinds.

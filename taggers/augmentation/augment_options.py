@@ -68,7 +68,7 @@ class AugmentOptions:
             If one of them is missing or invalid.
         """
         from gazetteers.builtin import read_gazetteer  # noqa: PLC0415 - pyarrow is slow to import
-        from taggers.augmentation.grammar import Grammar  # noqa: PLC0415 - not always used
+        from gazetteers.grammar import Grammar  # noqa: PLC0415 - not always used
 
         for path in self.gazetteers:
             read_gazetteer(path)

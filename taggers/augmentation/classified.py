@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from taggers.augmentation.grammar import Grammar
+from gazetteers.grammar import Grammar
+from gazetteers.term_lists import TermLists
 from taggers.augmentation.kinds import ComposedNames, Numbers, kinds_of
 from taggers.augmentation.mentions import Occurrences
-from taggers.augmentation.term_lists import TermLists
 
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

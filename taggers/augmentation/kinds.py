@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from gazetteers.casing import MIN_LETTERS, Case, case_of, in_case
 from gazetteers.folding import fold
-from taggers.augmentation.grammar import Grammar, PlaceWords
-from taggers.augmentation.mentions import MIN_LETTERS, Case, Mention, case_of, in_case
-from taggers.augmentation.term_lists import TermLists
+from gazetteers.grammar import Grammar, PlaceWords
+from gazetteers.term_lists import TermLists
+from taggers.augmentation.mentions import Mention
 
 #: The probability of a word that is in no list, of a particle and of an initial in a name, and of
 #: each of the first two words after the first word of a place.
@@ -165,7 +166,7 @@ class ComposedNames(MentionKind):
             name = max(known, key=known.__getitem__, default=usual)
             case = case_of(mention.text[start:end])
             case = "after" if case == "title" and number else case
-            new = in_case(self._lists.draw(name, rng), case, self._particles)
+            new = in_case(self._lists.draw(name, rng.random()), case, self._particles)
             text += mention.text[done:start] + new
             done = end
         return text + mention.text[done:]
@@ -224,7 +225,7 @@ class Places(MentionKind):
         return numbers.replaced(mention.text[:start], rng) + name + behind
 
     def _drawn(self, case: Case, rng: np.random.Generator) -> str:
-        return in_case(self._lists.draw(self.name, rng), case, self._particles)
+        return in_case(self._lists.draw(self.name, rng.random()), case, self._particles)
 
 
 def _key(text: str) -> str:

@@ -15,12 +15,13 @@ from corpus.document import Document, Span
 from corpus.errors import Problems
 from corpus.tags import UNKNOWN
 from gazetteers.builtin import read_gazetteer
+from gazetteers.casing import begins_with_vowel_sound
 from gazetteers.gazetteer import Gazetteer
+from gazetteers.grammar import Grammar
+from gazetteers.term_lists import TermLists
 from taggers.augmentation.augment_options import AugmentOptions
 from taggers.augmentation.classified import ClassifiedMentions
-from taggers.augmentation.grammar import Grammar
-from taggers.augmentation.mentions import Occurrence, Occurrences, begins_with_vowel_sound
-from taggers.augmentation.term_lists import TermLists
+from taggers.augmentation.mentions import Occurrence, Occurrences
 
 #: What stands between mentions without context, and its probabilities.
 _SEPARATORS = (" ", ". ", ", ", " - ", " (", "; ", ": ")

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from taggers.augmentation.grammar import Grammar
+from gazetteers.grammar import Grammar
 from taggers.patterns.tables import read_patterns
 from tests.docs.conftest import BLOCKS, PAGES, ROOT
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazetteers.gazetteer import Gazetteer
-from taggers.augmentation.grammar import Grammar
+from gazetteers.grammar import Grammar
+from gazetteers.term_lists import TermLists
 from taggers.augmentation.kinds import Numbers, Places
 from taggers.augmentation.mentions import parse_mentions
-from taggers.augmentation.term_lists import TermLists
 
 GRAMMAR = Grammar.read()
 #: A name in the lists of streets and hospitals.

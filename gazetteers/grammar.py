@@ -74,7 +74,7 @@ class Grammar:
             If the file is missing, is not TOML or has a key or a value that a grammar does not
             have.
         """
-        shipped = files("taggers.augmentation").joinpath(_SHIPPED).read_bytes()
+        shipped = (files("gazetteers") / "resources" / _SHIPPED).read_bytes()
         tables = parse_toml(shipped, _SHIPPED)
         if path is not None:
             try:

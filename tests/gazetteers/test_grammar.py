@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import InputError
-from taggers.augmentation.grammar import Grammar
+from gazetteers.grammar import Grammar
 
 
 def read(folder: Path, text: str) -> Grammar:

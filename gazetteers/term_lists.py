@@ -1,4 +1,4 @@
-"""The terms of gazetteers by class: look-ups of the words of mentions, and random draws."""
+"""The terms of gazetteers by class: look-ups of the words of mentions, and draws."""
 
 from __future__ import annotations
 
@@ -57,10 +57,13 @@ class TermLists:
             classes[name] = classes.get(name, 0.0) + float(count / self._sums[name][-1])
         return shares
 
-    def draw(self, name: str, rng: np.random.Generator) -> str:
-        """Return a random term of a class, in proportion to the counts."""
+    def draw(self, name: str, share: float) -> str:
+        """Return the term of a class at a share, in [0, 1), of the counts of all its terms.
+
+        Random shares draw terms in proportion to their counts.
+        """
         rows, sums = self._rows[name], self._sums[name]
-        chosen = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+        chosen = int(np.searchsorted(sums, share * sums[-1], side="right"))
         term: str = self._terms[int(rows[min(chosen, len(rows) - 1)])].as_py()
         return term
 

@@ -1,0 +1,1 @@
+"""Surrogates: other values of the same category, which look like the originals."""
