@@ -44,6 +44,15 @@ def spain() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def world() -> Path:
+    """The folder of the cities and countries of the world, or a visible skip."""
+    folder = DATA / "world"
+    if not folder.is_dir():
+        pytest.skip("cities and countries are not at ../shared/data/world")
+    return folder
+
+
 def _gazetteer(*rows: tuple[str, str, int]) -> Gazetteer:
     terms, classes = (pa.array([row[place] for row in rows], pa.large_string()) for place in (0, 1))
     return Gazetteer(terms, classes, np.array([row[2] for row in rows], np.int64))

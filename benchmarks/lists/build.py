@@ -1,8 +1,8 @@
-"""Build the gazetteers of the package, `census-es` and `places-es`, from published files.
+"""Build the lists of the package, of names and of places, from published files.
 
-The files are in ../shared/data/spain; gazetteers/resources/README.md names their sources.
+The files are in ../shared/data; gazetteers/resources/README.md names their sources.
 
-    python benchmarks/lists/build.py            # write the gazetteers into gazetteers/resources
+    python benchmarks/lists/build.py            # write the lists into gazetteers/resources
     python benchmarks/lists/build.py --check    # compare them with the files, and write nothing
 """
 
@@ -11,21 +11,26 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
 from addresses import street
 from facilities import health_centres, hospitals
+from written import written_places
 
-from corpus.storage.tables import write_table
+from corpus.storage.tables import read_table, write_table
 from gazetteers.builtin import CENSUS, PLACES, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import COLUMNS, Gazetteer, merge
 from gazetteers.importing.importer import ImportOptions, import_table
 from gazetteers.phrases.spellings import spellings
+from gazetteers.written_places import WRITTEN_PLACES
 
-SPAIN = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "spain"
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+SPAIN, WORLD = DATA / "spain", DATA / "world"
 TERRITORIES = Path(__file__).with_name("territories.csv")
 
 #: The files of names, and their classes.
@@ -124,32 +129,44 @@ def _territories() -> Iterator[Row]:
     yield from ((term, name, 1) for term, name in terms)
 
 
-def write(gazetteer: Gazetteer, path: Path) -> None:
-    """Write a gazetteer in less space than `Gazetteer.save`, which writes faster."""
+def write(table: pa.Table, path: Path) -> None:
+    """Write a list in less space than `Gazetteer.save`, which writes faster."""
+    words = ("class", "province")
+    encoding = {
+        name: "DELTA_BINARY_PACKED" if table[name].type == pa.int64() else "DELTA_LENGTH_BYTE_ARRAY"
+        for name in table.column_names
+        if name not in words
+    }
     with path.open("wb") as file:
         write_table(
-            gazetteer.table(),
+            table,
             file,
             compression_level=19,
-            use_dictionary=["class"],
-            column_encoding={"term": "DELTA_LENGTH_BYTE_ARRAY", "count": "DELTA_BINARY_PACKED"},
+            use_dictionary=[name for name in words if name in table.column_names],
+            column_encoding=encoding,
         )
 
 
 def main() -> None:
-    """Write or check the gazetteers."""
+    """Write or check the lists."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     options = parser.parse_args()
-    for name, build in ((CENSUS, census), (PLACES, places)):
-        gazetteer = build(SPAIN)
-        with resource(name) as path:
+    tables = {CENSUS: census(SPAIN).table(), PLACES: places(SPAIN).table()}
+    with ExitStack() as stack:
+        built = {stack.enter_context(resource(name)): table for name, table in tables.items()}
+        folder = next(iter(built)).parent
+        for path, table in (
+            *built.items(),
+            (folder / WRITTEN_PLACES, written_places(SPAIN, WORLD)),
+        ):
             if not options.check:
-                write(gazetteer, path)
-            elif not Gazetteer.load(path).table().equals(gazetteer.table()):
-                sys.exit(f"{path} differs from the files of {SPAIN}; build it again")
-            sizes = ", ".join(f"{each.name} {each.terms:,}" for each in gazetteer.sizes())
-            print(f"{name}: {len(gazetteer):,} rows, {path.stat().st_size:,} bytes; {sizes}")
+                write(table, path)
+            elif not read_table(path).equals(table):
+                sys.exit(f"{path} differs from the files of {DATA}; build it again")
+            sizes = Counter(table["class"].to_pylist())
+            kinds = ", ".join(f"{kind} {number:,}" for kind, number in sorted(sizes.items()))
+            print(f"{path.name}: {len(table):,} rows, {path.stat().st_size:,} bytes; {kinds}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 from gazetteers.phrases.spellings import is_street
+from gazetteers.written_places import WRITTEN_PLACES
 
 ROOT = Path(__file__).resolve().parents[2]
 RESOURCES = ROOT / "gazetteers" / "resources"
@@ -152,13 +153,19 @@ def test_the_sources_of_all_lists_are_cited_and_installed() -> None:
             assert f"## {path.name}" in description
             if path.suffix == ".parquet":
                 assert path.name in notice
-    assert {path.name for path in RESOURCES.iterdir()} == files | {"README.md"}
+    assert f"## {WRITTEN_PLACES}" in description and WRITTEN_PLACES in notice
+    assert {path.name for path in RESOURCES.iterdir()} == files | {
+        WRITTEN_PLACES,
+        "grammar.toml",
+        "README.md",
+    }
     for source in (
         "Instituto Nacional de Estadística",
         "Ministerio de Sanidad",
         "Catálogo Nacional de Hospitales",
         "Catálogo de Centros de Atención Primaria",
         "37/2007",
+        "GeoNames",
     ):
         assert source in " ".join(notice.split())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

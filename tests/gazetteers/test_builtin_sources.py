@@ -6,13 +6,16 @@ import csv
 import importlib.util
 import sys
 from collections.abc import Iterator
+from importlib.resources import as_file, files
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from corpus.storage.tables import read_table
 from gazetteers.builtin import CENSUS, PLACES, read_gazetteer
 from gazetteers.folding import fold
+from gazetteers.written_places import WRITTEN_PLACES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,6 +50,13 @@ def test_names_are_those_of_the_published_files(builder: ModuleType, spain: Path
 
 def test_places_are_those_of_the_published_files(builder: ModuleType, spain: Path) -> None:
     assert read_gazetteer(PLACES).table().equals(builder.places(spain).table())
+
+
+def test_written_places_are_those_of_the_published_files(
+    builder: ModuleType, spain: Path, world: Path
+) -> None:
+    with as_file(files("gazetteers") / "resources" / WRITTEN_PLACES) as path:
+        assert read_table(path).equals(builder.written_places(spain, world))
 
 
 def test_no_street_is_known_from_town_halls_alone(builder: ModuleType, spain: Path) -> None:
