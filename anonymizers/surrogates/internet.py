@@ -1,0 +1,194 @@
+"""Surrogates of addresses of e-mail, of web pages and of machines.
+
+Their domains and networks are reserved for examples (RFC 2606, RFC 3849 and RFC 5737).
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anonymizers.keys import Draws, Key
+from anonymizers.mention import Mention, folded
+from anonymizers.surrogates.characters import (
+    characters_like,
+    draw_until,
+    read_tables,
+    split_headings,
+)
+from gazetteers.builtin import CENSUS, read_gazetteer
+
+if TYPE_CHECKING:
+    from gazetteers.term_lists import TermLists
+
+_DOMAINS = ("example.com", "example.net", "example.org")
+_NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
+_IPV6_NETWORK = 0x2001_0DB8 << 96
+
+_TABLES = read_tables("internet.toml")
+_HEADINGS = frozenset(_TABLES["headings"])
+_PATH_WORDS: Sequence[str] = _TABLES["path_words"]
+
+_AT = r"\s*(?:[@＠]|[(\[{]\s*(?:at|arroba)\s*[)\]}])\s*"
+_SIGN = r"[\w\u0300-\u036f.+%'&-]"
+_EMAIL = re.compile(rf"(?<!{_SIGN})({_SIGN}+)({_AT})([\w-]+(?:\.[\w-]+)*)", re.IGNORECASE)
+_LETTERS = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*)+")
+_LOCAL_PART = re.compile(rf"({_LETTERS.pattern})|\d+")
+#: Shorter words of an address are initials.
+_NAME = 4
+
+_IPV4 = re.compile(r"(\W*)\d{1,3}(?:\.\d{1,3}){3}((?:[:/]\d+)?\W*)")
+_IPV6 = re.compile(r"([^\w:]*)([\da-f:.]{1,44}[\da-f:])((?:/\d+|\]:\d+)?\W*)", re.IGNORECASE)
+_URL = re.compile(
+    r"([^\w-]*(?:[a-z][a-z\d+-]*:/{0,3})?(?:www\d?\.)?)"
+    r"(?:[\w-]+\.)+[\w-]+"
+    r"((?::\d+)?)([/?#]\S*|\W*)",
+    re.IGNORECASE,
+)
+_PATH = re.compile(
+    r"(?P<kind>\.(?:html?|php|pdf|aspx?|jsp|xml|jpe?g|png)(?![^\W_]))"
+    rf"|(?P<word>(?:{_LETTERS.pattern}|%[\da-f]{{2}})+)|\d+",
+    re.IGNORECASE,
+)
+
+
+def surrogate_email(mention: Mention, key: Key) -> str | None:
+    """Return other e-mail addresses, whose domains are reserved for examples.
+
+    Words become names and initials, and digits digits; dots, hyphens and capitals stay.
+
+    Parameters
+    ----------
+    mention : Mention
+        One or more addresses.
+    key : Key
+        The key.
+
+    Returns
+    -------
+    str or None
+        None if there is no address, or words beside it that may be a part of it.
+    """
+
+    def other(match: re.Match[str]) -> str:
+        local, sign, domain = match.groups()
+        draws = key.draws("email", mention.patient, folded(local))
+        new_domain = key.draws("domain", mention.patient, folded(domain)).choice(_DOMAINS)
+        return _other_local_part(local, draws) + sign + _in_case_of(domain, new_domain)
+
+    if _says_something(_EMAIL.sub(" ", mention.text)):
+        return None
+    return _if_other(mention.text, _EMAIL.sub(other, mention.text))
+
+
+def surrogate_web(mention: Mention, key: Key) -> str | None:
+    """Return other addresses of web pages or machines, which are reserved for examples.
+
+    The scheme, the port, the number of the parts of a path and the kind of a file stay.
+
+    Parameters
+    ----------
+    mention : Mention
+        One or more addresses.
+    key : Key
+        The key.
+
+    Returns
+    -------
+    str or None
+        None if there is no address, or words beside it that may be a part of it.
+    """
+    parts = re.split(r"(\s+)", mention.text)
+    for place, part in enumerate(parts[::2]):
+        other = _other_address(part, key.draws("web", mention.patient, folded(part)))
+        if other is None and _says_something(part):
+            return None
+        parts[2 * place] = part if other is None else other
+    return _if_other(mention.text, "".join(parts))
+
+
+def _says_something(text: str) -> bool:
+    """Return whether a text has letters or digits in addition to headings."""
+    parts, others = split_headings(text, _HEADINGS)
+    return any(character.isalnum() for place in others for character in parts[place])
+
+
+def _if_other(old: str, new: str) -> str | None:
+    return None if folded(old) in folded(new) else new
+
+
+def _other_local_part(local: str, draws: Draws) -> str:
+    """Return other words and digits for those before the sign of an e-mail address."""
+    words = _LETTERS.findall(local)
+    names = [word for word in words if len(word) >= _NAME]
+
+    def other(match: re.Match[str]) -> str:
+        word = match[1]
+        if not word:
+            return characters_like(match[0], draws)
+        kind = "given_name" if len(names) > 1 and word == names[0] else "surname"
+
+        def draw() -> str:
+            if len(word) < _NAME:
+                return "".join(_name("surname", draws)[0] for _ in word)
+            initial = _name("given_name", draws)[0] if len(words) == 1 else ""
+            return initial + _name(kind, draws)
+
+        old = folded(word)
+        new = draw_until(lambda new: old not in new, draw) or characters_like(word, draws).lower()
+        return _in_case_of(word, new)
+
+    return _LOCAL_PART.sub(other, local)
+
+
+@functools.cache
+def _names() -> TermLists:
+    from gazetteers.term_lists import TermLists  # noqa: PLC0415 - pyarrow is slow to import
+
+    return TermLists([read_gazetteer(CENSUS)])
+
+
+def _name(kind: str, draws: Draws) -> str:
+    """Return a word of a name in lower case and in ASCII, as common as in the census."""
+    word = max(_names().draw(kind, draws.uniform()).split(), key=len)
+    return "".join(filter(str.isascii, unicodedata.normalize("NFD", word)))
+
+
+def _in_case_of(old: str, new: str) -> str:
+    if old.isupper():
+        return new.upper() if len(old) > 1 or len(new) == 1 else new.capitalize()
+    return new.capitalize() if old[:1].isupper() else new
+
+
+def _other_address(text: str, draws: Draws) -> str | None:
+    """Return another address of a page or a machine; None if the text is none."""
+    if match := _IPV4.fullmatch(text):
+        return f"{match[1]}{draws.choice(_NETWORKS)}.{1 + draws.below(254)}{match[2]}"
+    if (match := _IPV6.fullmatch(text)) and _is_ipv6(match[2]):
+        address = ipaddress.IPv6Address(_IPV6_NETWORK | draws.below(1 << 32))
+        return match[1] + (str(address) if "::" in text else address.exploded) + match[3]
+    if match := _URL.fullmatch(text):
+        return f"{match[1]}example.org{match[2]}{_other_path(match[3], draws)}"
+    return None
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return bool(ipaddress.IPv6Address(text))
+    except ValueError:
+        return False
+
+
+def _other_path(path: str, draws: Draws) -> str:
+    """Return other words and digits for those of a path, a query and a fragment."""
+
+    def other(match: re.Match[str]) -> str:
+        if match["kind"]:
+            return match[0]
+        return draws.choice(_PATH_WORDS) if match["word"] else characters_like(match[0], draws)
+
+    return _PATH.sub(other, path)
