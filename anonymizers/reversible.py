@@ -1,0 +1,273 @@
+"""Encrypted maps of what was replaced, with which de-identified notes become again what they were.
+
+A map is as secret as the notes. It has a header (a magic number, the fingerprint of the key and a
+random number) and blocks, each with its size. A block has the rows of `ROWS` as an Arrow stream,
+encrypted and authenticated by AES-SIV (RFC 5297) together with the header and its number, so that
+none can be read, changed, moved or left out without the key. The last one says that it is the last.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anonymizers.keys import Key
+from corpus.errors import InputError
+from corpus.flat import FlatTexts, flat_spans, span_lists
+from corpus.formats.batches import from_bytes
+from corpus.ragged import Indices, offsets_of, owners_of, ranges_of
+from corpus.replacement import replace_spans
+from corpus.storage.atomic import new_file
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+#: The columns of a map: the note and a digest of its new text; where the replacement is in this
+#: text; what it replaced, and the class of that.
+ROWS = pa.schema(
+    [
+        ("id", pa.large_string()),
+        ("digest", pa.binary(16)),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("replacement", pa.large_string()),
+        ("original", pa.large_string()),
+        ("label", pa.large_string()),
+    ]
+)
+
+_MAGIC = b"bootstrap map 1\n"
+_END = b"end"
+_SALT = 16  # bytes
+_HEADER = len(_MAGIC) + 16 + _SALT
+_SIZE = 4  # bytes, of the size of a block
+_BLOCK = 1 << 14  # rows
+
+
+def replaced_rows(
+    notes: pa.RecordBatch, new: pa.RecordBatch, texts: pa.LargeStringArray
+) -> pa.RecordBatch:
+    """Return the rows of a map for notes whose spans were replaced.
+
+    Parameters
+    ----------
+    notes, texts
+        Notes with S spans, and the new text of each span; see `corpus.replacement.replace_spans`.
+    new : RecordBatch
+        What `replace_spans` made of them.
+
+    Returns
+    -------
+    RecordBatch
+        A row (`ROWS`) for each span whose text is not null.
+    """
+    source, chosen = FlatTexts(notes.column("text")), np.flatnonzero(texts.is_valid())
+    rows, starts, ends = flat_spans(notes, source.offsets)
+    columns = [
+        notes.column("id").take(rows[chosen]),
+        _digests(new).take(rows[chosen]),
+        new.column("starts").flatten().take(chosen),
+        new.column("ends").flatten().take(chosen),
+        texts.take(chosen),
+        source.ranges(starts[chosen], ends[chosen]),
+        notes.column("labels").flatten().take(chosen).cast(pa.large_string()),
+    ]
+    return pa.record_batch(columns, schema=ROWS)
+
+
+@contextmanager
+def map_writer(path: Path, key: Key) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Write an encrypted map, which only its owner can read and which appears when it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        A file that does not exist.
+    key : Key
+        The key.
+
+    Yields
+    ------
+    callable
+        Adds rows (`ROWS`) to the map.
+
+    Raises
+    ------
+    InputError
+        If the file exists or cannot be made.
+    WriteError
+        If the file system is full or read-only.
+    """
+    header = _MAGIC + key.fingerprint.encode() + secrets.token_bytes(_SALT)
+    cipher, numbers = _cipher(key), count()
+    with new_file(path) as file:
+
+        def write(data: bytes) -> None:
+            block = cipher.encrypt(data, _context(header, next(numbers)))
+            file.write(len(block).to_bytes(_SIZE, "big") + block)
+
+        def add(rows: pa.RecordBatch) -> None:
+            for start in range(0, len(rows), _BLOCK):
+                write(_to_bytes(rows.slice(start, _BLOCK)))
+
+        file.write(header)
+        yield add
+        write(_END)
+
+
+def read_map(path: Path, key: Key) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a map in the order in which they were added, in bounded memory.
+
+    Raises
+    ------
+    InputError
+        If the file is no map, cannot be read, was written with another key or is not complete.
+        Rows that precede damage are yielded before.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from _read(file, path, key)
+    except OSError as error:
+        raise InputError(f"the map {path} cannot be read: {error.strerror}") from None
+
+
+def _read(file: BinaryIO, path: Path, key: Key) -> Iterator[pa.RecordBatch]:
+    from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - not always used
+
+    header = file.read(_HEADER)
+    if len(header) < _HEADER or not header.startswith(_MAGIC):
+        raise InputError(f"{path} is no map: expected a file of `deidentify --reversible`")
+    fingerprint = header[len(_MAGIC) : -_SALT]
+    if fingerprint != key.fingerprint.encode():
+        raise InputError(f"{path} was written with another key; its report has the fingerprint")
+    cipher, size = _cipher(key), os.fstat(file.fileno()).st_size
+    for number in count():
+        length = int.from_bytes(file.read(_SIZE), "big")
+        block = file.read(min(length, size))
+        try:
+            data = cipher.decrypt(block, _context(header, number))
+        except InvalidTag:
+            data = b""
+        if len(block) < length or not data or (data == _END and file.read(1)):
+            raise InputError(f"the map {path} is damaged or not complete, from its block {number}")
+        if data == _END:
+            return
+        yield from_bytes(data)
+
+
+class ReplacedTexts:
+    """What was replaced in notes, in memory.
+
+    Parameters
+    ----------
+    rows : iterable of RecordBatch
+        The rows of a map; see `read_map`.
+    """
+
+    def __init__(self, rows: Iterable[pa.RecordBatch]) -> None:
+        table = pa.Table.from_batches(rows, ROWS)
+        columns = [column.combine_chunks() for column in table.columns]
+        self._rows = pa.record_batch(columns, schema=ROWS)
+        ids = self._rows["id"].dictionary_encode()
+        self._numbers = {name: number for number, name in enumerate(ids.dictionary.to_pylist())}
+        numbers = ids.indices.to_numpy()
+        self._order = np.argsort(numbers, kind="stable")
+        self._offsets = offsets_of(np.bincount(numbers, minlength=len(self._numbers) + 1))
+
+    def restore(self, notes: pa.RecordBatch) -> tuple[pa.RecordBatch, int]:
+        """Put what was replaced back into notes.
+
+        All is put back into a note that is as it was written. Into one that has changed since, what
+        was removed is not put back, nor what was replaced by a text that no longer stands where it
+        was written. Nothing is put back where an annotation begins or ends within the replacement.
+
+        Parameters
+        ----------
+        notes : RecordBatch
+            Notes (`corpus.formats.batches.SCHEMA`) in which spans were replaced, and any other
+            columns. Annotations move with the text; an empty one becomes what was removed there.
+
+        Returns
+        -------
+        notes : RecordBatch
+            The notes as they were.
+        left : int
+            The number of replacements in these notes that are left.
+        """
+        source = FlatTexts(notes.column("text"))
+        owners, rows = self._rows_of(notes)
+        origin = source.offsets[owners]
+        starts, ends = (rows[name].to_numpy() + origin for name in ("start", "end"))
+        annotated, begins, stops = flat_spans(notes, source.offsets)
+
+        fit = np.flatnonzero(ends <= source.offsets[owners + 1])
+        fit = fit[starts[fit] >= np.maximum.accumulate(np.append(0, ends[fit]))[:-1]]
+        borders = np.sort(np.append(begins, stops))
+        inside = np.searchsorted(borders, ends) > np.searchsorted(borders, starts, side="right")
+        fit = fit[~inside[fit]]
+        texts = source.ranges(starts[fit], ends[fit])
+        stands = np.asarray(pc.equal(texts, rows["replacement"].take(fit))) & (starts < ends)[fit]
+        is_same = np.asarray(pc.equal(rows["digest"], _digests(notes).take(owners)))
+        fit = fit[is_same[fit] | stands]
+
+        columns = dict(zip(notes.schema.names, notes.columns, strict=True))
+        columns["starts"], columns["ends"] = span_lists(
+            owners[fit], len(notes), (starts - origin)[fit], (ends - origin)[fit]
+        )
+        replaced = pa.record_batch(list(columns.values()), schema=notes.schema)
+        restored, offsets = replace_spans(replaced, rows["original"].take(fit))
+        origin = source.offsets[annotated]
+        begins = offsets.convert(annotated, begins - origin, "start")
+        stops = offsets.convert(annotated, stops - origin, "end")
+        columns["text"] = restored.column("text")
+        # Of an empty annotation, the end is moved to before what was removed, and the start after.
+        columns["starts"], columns["ends"] = span_lists(
+            annotated, len(notes), np.minimum(begins, stops), np.maximum(begins, stops)
+        )
+        notes = pa.record_batch(list(columns.values()), schema=notes.schema)
+        return notes, len(rows) - len(fit)
+
+    def _rows_of(self, notes: pa.RecordBatch) -> tuple[Indices, pa.RecordBatch]:
+        """Return the rows of some notes, and the note of each."""
+        nobody = len(self._numbers)
+        ids = notes.column("id").to_pylist()
+        numbers = np.array([self._numbers.get(name, nobody) for name in ids], np.int64)
+        lengths = np.diff(self._offsets)[numbers]
+        places = self._order[ranges_of(self._offsets[numbers], lengths)]
+        return owners_of(offsets_of(lengths)), self._rows.take(places)
+
+
+def _cipher(key: Key) -> AESSIV:
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV  # noqa: PLC0415 - rarely used
+
+    return AESSIV(key.digest("reversible map", size=64))
+
+
+def _context(header: bytes, number: int) -> list[bytes]:
+    """Return what a block is authenticated with."""
+    return [header, number.to_bytes(8, "big")]
+
+
+def _digests(notes: pa.RecordBatch) -> pa.Array:
+    """Return a digest of the text of each note."""
+    texts = notes.column("text").cast(pa.large_binary()).to_pylist()
+    return pa.array([blake2b(text, digest_size=16).digest() for text in texts], pa.binary(16))
+
+
+def _to_bytes(rows: pa.RecordBatch) -> bytes:
+    """Return rows as a compressed Arrow stream; ids and replacements repeat."""
+    sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, rows.schema, options=options) as stream:
+        stream.write_batch(rows)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
