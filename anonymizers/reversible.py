@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anonymizers.keys import Key
-from corpus.errors import InputError
+from corpus.errors import InputError, quoted
 from corpus.flat import FlatTexts, flat_spans, span_lists
 from corpus.formats.batches import from_bytes
 from corpus.ragged import Indices, offsets_of, owners_of, ranges_of
@@ -147,9 +147,11 @@ def _read(file: BinaryIO, path: Path, key: Key) -> Iterator[pa.RecordBatch]:
     header = file.read(_HEADER)
     if len(header) < _HEADER or not header.startswith(_MAGIC):
         raise InputError(f"{path} is no map: expected a file of `deidentify --reversible`")
-    fingerprint = header[len(_MAGIC) : -_SALT]
-    if fingerprint != key.fingerprint.encode():
-        raise InputError(f"{path} was written with another key; its report has the fingerprint")
+    fingerprint = header[len(_MAGIC) : -_SALT].decode("latin-1")
+    if fingerprint != key.fingerprint:
+        raise InputError(
+            f"{path} was written with another key, with the fingerprint {quoted(fingerprint)}"
+        )
     cipher, size = _cipher(key), os.fstat(file.fileno()).st_size
     for number in count():
         length = int.from_bytes(file.read(_SIZE), "big")
@@ -206,34 +208,20 @@ class ReplacedTexts:
         """
         source = FlatTexts(notes.column("text"))
         owners, rows = self._rows_of(notes)
-        origin = source.offsets[owners]
-        starts, ends = (rows[name].to_numpy() + origin for name in ("start", "end"))
-        annotated, begins, stops = flat_spans(notes, source.offsets)
-
-        fit = np.flatnonzero(ends <= source.offsets[owners + 1])
-        fit = fit[starts[fit] >= np.maximum.accumulate(np.append(0, ends[fit]))[:-1]]
-        borders = np.sort(np.append(begins, stops))
-        inside = np.searchsorted(borders, ends) > np.searchsorted(borders, starts, side="right")
-        fit = fit[~inside[fit]]
-        texts = source.ranges(starts[fit], ends[fit])
-        stands = np.asarray(pc.equal(texts, rows["replacement"].take(fit))) & (starts < ends)[fit]
-        is_same = np.asarray(pc.equal(rows["digest"], _digests(notes).take(owners)))
-        fit = fit[is_same[fit] | stands]
-
+        fit = _fitting(notes, source, owners, rows)
+        starts, ends = (rows[name].to_numpy()[fit] for name in ("start", "end"))
         columns = dict(zip(notes.schema.names, notes.columns, strict=True))
-        columns["starts"], columns["ends"] = span_lists(
-            owners[fit], len(notes), (starts - origin)[fit], (ends - origin)[fit]
-        )
+        columns["starts"], columns["ends"] = span_lists(owners[fit], len(notes), starts, ends)
         replaced = pa.record_batch(list(columns.values()), schema=notes.schema)
         restored, offsets = replace_spans(replaced, rows["original"].take(fit))
-        origin = source.offsets[annotated]
-        begins = offsets.convert(annotated, begins - origin, "start")
-        stops = offsets.convert(annotated, stops - origin, "end")
-        columns["text"] = restored.column("text")
+
+        annotated, starts, ends = flat_spans(notes, source.offsets)
+        starts = offsets.convert(annotated, starts - source.offsets[annotated], "start")
+        ends = offsets.convert(annotated, ends - source.offsets[annotated], "end")
         # Of an empty annotation, the end is moved to before what was removed, and the start after.
-        columns["starts"], columns["ends"] = span_lists(
-            annotated, len(notes), np.minimum(begins, stops), np.maximum(begins, stops)
-        )
+        starts, ends = np.minimum(starts, ends), np.maximum(starts, ends)
+        columns["text"] = restored.column("text")
+        columns["starts"], columns["ends"] = span_lists(annotated, len(notes), starts, ends)
         notes = pa.record_batch(list(columns.values()), schema=notes.schema)
         return notes, len(rows) - len(fit)
 
@@ -245,6 +233,23 @@ class ReplacedTexts:
         lengths = np.diff(self._offsets)[numbers]
         places = self._order[ranges_of(self._offsets[numbers], lengths)]
         return owners_of(offsets_of(lengths)), self._rows.take(places)
+
+
+def _fitting(
+    notes: pa.RecordBatch, source: FlatTexts, owners: Indices, rows: pa.RecordBatch
+) -> Indices:
+    """Return the rows whose originals can be put back."""
+    starts, ends = (rows[name].to_numpy() + source.offsets[owners] for name in ("start", "end"))
+    fit = np.flatnonzero(ends <= source.offsets[owners + 1])
+    fit = fit[starts[fit] >= np.maximum.accumulate(np.append(0, ends[fit]))[:-1]]
+    borders = np.sort(np.concatenate(flat_spans(notes, source.offsets)[1:]))
+    inside = np.searchsorted(borders, ends) > np.searchsorted(borders, starts, side="right")
+    fit = fit[~inside[fit]]
+    texts = source.ranges(starts[fit], ends[fit])
+    stands = np.asarray(pc.equal(texts, rows["replacement"].take(fit))) & (starts < ends)[fit]
+    is_same = np.asarray(pc.equal(rows["digest"], _digests(notes).take(owners)))
+    fitting: Indices = fit[is_same[fit] | stands]
+    return fitting
 
 
 def _cipher(key: Key) -> AESSIV:
