@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Given names and surnames of Spain, with the number of their bearers.
 CENSUS = "census-es"
+#: Given names of Spain with the number of the men and of the women who bear them.
+GIVEN_NAMES = "given-names-es"
 #: Municipalities, hospitals, health centres, streets, provinces, regions and countries.
 PLACES = "places-es"
 #: Phrases that look like names but are not, in Spanish and Catalan.
@@ -28,6 +30,7 @@ CUE_WORDS = "cue-words"
 #: path. Its README.md names the sources.
 _FILES = {
     CENSUS: "census-es.parquet",
+    GIVEN_NAMES: "given-names-es.parquet",
     PLACES: "places-es.parquet",
     BLOCKING: "blocked.csv",
     CUE_WORDS: "cue-words.csv",

@@ -12,7 +12,7 @@ import argparse
 import csv
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from facilities import health_centres, hospitals
 from written import written_places
 
 from corpus.storage.tables import read_table, write_table
-from gazetteers.builtin import CENSUS, PLACES, resource
+from gazetteers.builtin import CENSUS, GIVEN_NAMES, PLACES, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import COLUMNS, Gazetteer, merge
 from gazetteers.importing.importer import ImportOptions, import_table
@@ -39,6 +39,9 @@ _NAMES = {
     "given_names_women.csv": "given_name",
     "surnames.csv": "surname",
 }
+#: The classes of the files of given names by gender.
+_GENDERS = {"given_names_men.csv": "man", "given_names_women.csv": "woman"}
+
 #: Municipalities with a Basque or Catalan and a Spanish name; other hyphens join parts of a name.
 _TWO_LANGUAGES = frozenset(
     (
@@ -66,7 +69,16 @@ Row = tuple[str, str, int]
 
 def census(folder: Path) -> Gazetteer:
     """Build the gazetteer of given names and surnames from the files of a folder."""
-    options = {name: ImportOptions(class_name=kind) for name, kind in _NAMES.items()}
+    return _names(folder, _NAMES)
+
+
+def given_names(folder: Path) -> Gazetteer:
+    """Build the gazetteer of the given names of men and of women from the files of a folder."""
+    return _names(folder, _GENDERS)
+
+
+def _names(folder: Path, classes: Mapping[str, str]) -> Gazetteer:
+    options = {name: ImportOptions(class_name=kind) for name, kind in classes.items()}
     return merge([import_table(folder / name, each).gazetteer for name, each in options.items()])
 
 
@@ -152,7 +164,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     options = parser.parse_args()
-    tables = {CENSUS: census(SPAIN).table(), PLACES: places(SPAIN).table()}
+    tables = {
+        CENSUS: census(SPAIN).table(),
+        GIVEN_NAMES: given_names(SPAIN).table(),
+        PLACES: places(SPAIN).table(),
+    }
     with ExitStack() as stack:
         built = {stack.enter_context(resource(name)): table for name, table in tables.items()}
         folder = next(iter(built)).parent

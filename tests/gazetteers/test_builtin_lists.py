@@ -156,6 +156,7 @@ def test_the_sources_of_all_lists_are_cited_and_installed() -> None:
     assert f"## {WRITTEN_PLACES}" in description and WRITTEN_PLACES in notice
     assert {path.name for path in RESOURCES.iterdir()} == files | {
         WRITTEN_PLACES,
+        "accents.csv",
         "grammar.toml",
         "README.md",
     }

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from corpus.storage.tables import read_table
-from gazetteers.builtin import CENSUS, PLACES, read_gazetteer
+from gazetteers.builtin import CENSUS, GIVEN_NAMES, PLACES, read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.written_places import WRITTEN_PLACES
 
@@ -46,6 +46,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def test_names_are_those_of_the_published_files(builder: ModuleType, spain: Path) -> None:
     assert read_gazetteer(CENSUS).table().equals(builder.census(spain).table())
+    assert read_gazetteer(GIVEN_NAMES).table().equals(builder.given_names(spain).table())
 
 
 def test_places_are_those_of_the_published_files(builder: ModuleType, spain: Path) -> None:

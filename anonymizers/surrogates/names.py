@@ -1,0 +1,276 @@
+"""Surrogates of names of people, word by word.
+
+A word has the same surrogate in all names of a patient, so that a surname alone and relatives
+follow. What a word is follows from the word alone: the census says how often it is a given name of
+men, of women, and a surname. Its surrogate is drawn from the words that are the same, in proportion
+to their bearers, so that rare names are as rare as they were.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from anonymizers.keys import Key
+from anonymizers.mention import Mention, folded
+from gazetteers.builtin import CENSUS, GIVEN_NAMES, read_gazetteer
+from gazetteers.frequencies import Frequencies
+from gazetteers.grammar import Grammar
+
+#: What a word of a name is. ``"both"`` are given names of men that are as usual as surnames.
+Role: TypeAlias = Literal["man", "woman", "surname", "both"]
+
+#: The least share of the rarer use of a word that is a given name and a surname.
+_BOTH = 0.1
+#: The draws of a surrogate that is not the original.
+_DRAWS = 20
+
+# A letter, and the letters, marks and invisible characters that follow it in its word. An
+# abbreviation has a dot.
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060])*")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
+_TITLES = frozenset(
+    [
+        "don",
+        "doña",
+        "dña",
+        "dn",
+        "dr",
+        "dra",
+        "dres",
+        "dras",
+        "sr",
+        "sra",
+        "srta",
+        "sres",
+        "prof",
+        "profa",
+        "sor",
+        "fray",
+        "mn",
+    ]
+)
+#: What names are abbreviated to, folded.
+_ABBREVIATED = {
+    "ma": "maria",
+    "mª": "maria",
+    "fco": "francisco",
+    "fca": "francisca",
+    "jse": "jose",
+    "ant": "antonio",
+    "fdez": "fernandez",
+    "fdz": "fernandez",
+    "glez": "gonzalez",
+    "gzlez": "gonzalez",
+    "gnzlez": "gonzalez",
+    "gutrrez": "gutierrez",
+    "hdez": "hernandez",
+    "hdz": "hernandez",
+    "jmnez": "jimenez",
+    "mtnez": "martinez",
+    "mtez": "martinez",
+    "mtz": "martinez",
+    "mnez": "martinez",
+    "rguez": "rodriguez",
+    "rdguez": "rodriguez",
+    "rdez": "rodriguez",
+    "rodgz": "rodriguez",
+    "dguez": "dominguez",
+    "vzquez": "vazquez",
+    "alvz": "alvarez",
+    "sanchz": "sanchez",
+    "schez": "sanchez",
+    "sdez": "sanchez",
+    "lpz": "lopez",
+    "pz": "perez",
+    "gcia": "garcia",
+    "gª": "garcia",
+}
+
+
+def surrogate_name(mention: Mention, key: Key) -> str | None:
+    """Replace the words of a name by others of the same kind.
+
+    Particles, titles, signs and the case of letters stay, initials become other initials, and given
+    names keep their gender. A word that no list has becomes a surname. Accents are written unless
+    the name lacks those that it has. Whether a word is Catalan or Spanish is not kept.
+
+    Parameters
+    ----------
+    mention : Mention
+        The name.
+    key : Key
+        The key.
+
+    Returns
+    -------
+    str or None
+        None if there are no words, or digits.
+
+    Notes
+    -----
+    Paper 004, "NE randomization", where given names and surnames are drawn from lists.
+    """
+    text = mention.text
+    if any(character.isdigit() for character in text):
+        return None
+    parts: list[str] = []
+    end = replaced = 0
+    matches = [*_WORD.finditer(text)]
+    words = [_INVISIBLE.sub("", unicodedata.normalize("NFC", match[0])) for match in matches]
+    accented = _is_accented(words)
+    for match, word in zip(matches, words, strict=True):
+        new = _replaced(word, mention.patient, key, is_first=not parts)
+        if new is not None:
+            new = _in_case(written(new) if accented else new, word)
+        is_abbreviation = folded(word) in _ABBREVIATED
+        parts += [text[end : match.start()], match[0] if new is None else new]
+        end, replaced = match.end(), replaced + (new is not None)
+        if is_abbreviation and new is not None and text[end : end + 1] == ".":
+            end += 1
+    return "".join([*parts, text[end:]]) if replaced else None
+
+
+def _is_accented(words: Sequence[str]) -> bool:
+    """Return whether a name has its accents, or has no word that has one."""
+    plain = [folded(word) for word in words]
+    if any(word.lower() != form for word, form in zip(words, plain, strict=True)):
+        return True
+    return all(written(form) == form for form in plain)
+
+
+def _replaced(word: str, patient: str, key: Key, *, is_first: bool) -> str | None:
+    """Return the surrogate of a word in lower case without accents; None if it stays."""
+    plain = folded(word)
+    if plain in _particles() or plain in _TITLES or (is_first and plain == "d"):
+        return None
+    if len(plain) == 1:
+        return _initial(plain, patient, key)
+    return _drawn(_ABBREVIATED.get(plain, plain), patient, key)
+
+
+def _initial(letter: str, patient: str, key: Key) -> str:
+    """Return the initial of a given name, another one."""
+    draws, words = key.draws("initial", patient, letter), _words()["woman"]
+    for _ in range(_DRAWS):
+        initial = words.at(draws.uniform())[0]
+        if initial != letter:
+            return initial
+    return "b" if letter == "a" else "a"
+
+
+@functools.lru_cache(1 << 16)  # the words of a patient recur in his notes
+def _drawn(word: str, patient: str, key: Key) -> str:
+    draws, words = key.draws("name", patient, word), _words()[_role(word)]
+    for _ in range(_DRAWS):
+        new = words.at(draws.uniform())
+        if new not in word and word not in new:
+            return new
+    raise ValueError("no other word")  # which is unlikely; a placeholder takes its place
+
+
+class _Words(NamedTuple):
+    """Folded words with the sums of their bearers."""
+
+    words: tuple[str, ...]
+    sums: np.ndarray[tuple[int], np.dtype[np.float64]]
+
+    def at(self, share: float) -> str:
+        """Return the word at a share of the bearers."""
+        return self.words[int(np.searchsorted(self.sums, share * self.sums[-1], side="right"))]
+
+
+@functools.cache
+def _bearers() -> Mapping[str, tuple[int, ...]]:
+    """Return how many men and women have a word as given name, and how many as surname."""
+    given = _alone(GIVEN_NAMES, "man", "woman")
+    surnames = _alone(CENSUS, "surname")
+    return {
+        word: (*given.get(word, (0, 0)), *surnames.get(word, (0,))) for word in given | surnames
+    }
+
+
+def _alone(name: str, *classes: str) -> dict[str, tuple[int, ...]]:
+    """Return how many bear each word alone, for each class of a gazetteer."""
+    frequencies = Frequencies.from_gazetteer(read_gazetteer(name), classes)
+    rows = zip(frequencies.words, frequencies.alone.tolist(), strict=True)
+    return {word: tuple(alone) for word, alone in rows if any(alone)}
+
+
+def _role(word: str) -> Role:
+    """Return what a folded word is."""
+    men, women, surname = _bearers().get(word, (0, 0, 1))
+    given = men + women
+    if women <= men and min(given, surname) > _BOTH * max(given, surname):
+        return "both"
+    if surname >= given:
+        return "surname"
+    return "man" if men >= women else "woman"
+
+
+@functools.cache
+def _words() -> Mapping[Role, _Words]:
+    """Return the words of each role."""
+    rows: dict[Role, list[tuple[str, int]]] = {"man": [], "woman": [], "surname": [], "both": []}
+    for word, (men, women, surname) in _bearers().items():
+        if len(word) > 1 and word.isalpha() and word not in _particles():
+            role = _role(word)
+            bearers = {"man": men, "woman": women, "surname": surname}
+            rows[role].append((word, bearers.get(role, men + surname)))
+    return {
+        role: _Words(tuple(word for word, _ in of), np.cumsum([float(n) for _, n in of]))
+        for role, of in rows.items()
+    }
+
+
+@functools.cache
+def _particles() -> frozenset[str]:
+    return Grammar.read().particles | frozenset(("san", "santa", "sant", "von", "van", "da", "do"))
+
+
+# Written forms
+
+
+@functools.cache
+def _accents() -> Mapping[str, str]:
+    """Return the written form of folded words that have an accent."""
+    path = files("gazetteers") / "resources" / "accents.csv"
+    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    return {row["word"]: row["written"].lower() for row in rows}
+
+
+# The last vowel before the ending of a patronymic, and the u of gue and que.
+_PATRONYMIC = re.compile("([aeiou])([^aeiou]*(?<=[gq])u|[^aeiou]*)ez")
+_ACUTE = str.maketrans("aeiou", "áéíóú")
+_NO_PATRONYMICS = frozenset(("jerez", "cortez"))
+
+
+@functools.lru_cache(1 << 16)
+def written(word: str) -> str:
+    """Return a folded word in lower case with its accents.
+
+    Examples
+    --------
+    >>> [written(word) for word in ("garcia", "dominguez", "saez", "ferrer")]
+    ['garcía', 'domínguez', 'sáez', 'ferrer']
+    """
+    if word in _accents():
+        return _accents()[word]
+    match = _PATRONYMIC.search(word)
+    if match and match.end() == len(word) and word not in _NO_PATRONYMICS:
+        return word[: match.start()] + match[1].translate(_ACUTE) + word[match.start() + 1 :]
+    return word
+
+
+def _in_case(word: str, like: str) -> str:
+    """Write a word in lower case in the case of another one."""
+    if like.isupper() and len(like) > 1:
+        return word.upper()
+    return word if like.islower() else word[:1].upper() + word[1:]
