@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anonymizers.keys import Key
+from anonymizers.spans import Spans
 from corpus.errors import InputError, quoted
 from corpus.flat import FlatTexts, flat_spans, span_lists
 from corpus.formats.batches import from_bytes
@@ -55,32 +56,28 @@ _BLOCK = 1 << 14  # rows
 
 
 def replaced_rows(
-    notes: pa.RecordBatch, new: pa.RecordBatch, texts: pa.LargeStringArray
+    notes: pa.RecordBatch, originals: Spans, new: pa.RecordBatch, spans: Spans
 ) -> pa.RecordBatch:
-    """Return the rows of a map for notes whose spans were replaced.
+    """Return the rows of a map (`ROWS`) for what was replaced in notes.
 
     Parameters
     ----------
-    notes, texts
-        Notes with S spans, and the new text of each span; see `corpus.replacement.replace_spans`.
-    new : RecordBatch
-        What `replace_spans` made of them.
-
-    Returns
-    -------
-    RecordBatch
-        A row (`ROWS`) for each span whose text is not null.
+    notes, new : RecordBatch
+        The notes as they were, and with new texts.
+    originals, spans : Spans
+        Where each text was that was replaced, and where its replacement is, in order.
     """
-    source, chosen = FlatTexts(notes.column("text")), np.flatnonzero(texts.is_valid())
-    rows, starts, ends = flat_spans(notes, source.offsets)
+    texts, new_texts = FlatTexts(notes.column("text")), FlatTexts(new.column("text"))
+    old, origin = texts.offsets[spans.rows], new_texts.offsets[spans.rows]
+    rows = pa.array(spans.rows)
     columns = [
-        notes.column("id").take(rows[chosen]),
-        _digests(new).take(rows[chosen]),
-        new.column("starts").flatten().take(chosen),
-        new.column("ends").flatten().take(chosen),
-        texts.take(chosen),
-        source.ranges(starts[chosen], ends[chosen]),
-        notes.column("labels").flatten().take(chosen).cast(pa.large_string()),
+        notes.column("id").take(rows),
+        _digests(new).take(rows),
+        pa.array(spans.starts, pa.int32()),
+        pa.array(spans.ends, pa.int32()),
+        new_texts.ranges(origin + spans.starts, origin + spans.ends),
+        texts.ranges(old + originals.starts, old + originals.ends),
+        pa.array(spans.labels, pa.large_string()),
     ]
     return pa.record_batch(columns, schema=ROWS)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizers.keys import Key
 from anonymizers.reversible import ROWS, ReplacedTexts, map_writer, read_map, replaced_rows
+from anonymizers.spans import Spans
 from corpus.errors import InputError
 from corpus.formats.batches import SCHEMA
 from corpus.replacement import replace_spans
@@ -51,7 +52,9 @@ def replaced(notes: list[Note], first: int = 0) -> tuple[pa.RecordBatch, pa.Reco
     new = pa.array([other for _, spans in notes for *_, other in spans], pa.large_string())
     before = batch_of(notes, first)
     after, _ = replace_spans(before, new)
-    return after, replaced_rows(before, after, new)
+    kept = np.flatnonzero(new.is_valid())  # the others stay as they are
+    old, spans = (Spans.of_notes(of, "model").take(kept) for of in (before, after))
+    return after, replaced_rows(before, old, after, spans)
 
 
 def without_spans(notes: pa.RecordBatch) -> pa.RecordBatch:
