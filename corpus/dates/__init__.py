@@ -4,7 +4,7 @@
 another one in the same form.
 """
 
-from corpus.dates.expressions import FRAGMENTS
+from corpus.dates.expressions import ANY_DATE, FRAGMENTS
 from corpus.dates.writing import CHECKS, WrittenDate, is_date, is_time, parse
 
-__all__ = ["CHECKS", "FRAGMENTS", "WrittenDate", "is_date", "is_time", "parse"]
+__all__ = ["ANY_DATE", "CHECKS", "FRAGMENTS", "WrittenDate", "is_date", "is_time", "parse"]

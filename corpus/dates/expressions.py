@@ -22,6 +22,9 @@ def _any_of(kinds: Sequence[Names]) -> str:
 
 _MONTHS = _any_of([language.months for language in LANGUAGES.values()])
 _WEEKDAYS = _any_of([language.weekdays for language in LANGUAGES.values()])
+_DAY_WORDS = "|".join(
+    sorted(set(chain(*(language.days for language in LANGUAGES.values()))), reverse=True)
+).replace(" ", r"\s{1,3}")
 _DAYS = "[12][0-9]|3[01]|0?[1-9]"
 _YEARS = "(?:1[89]|20)[0-9]{2}"
 _HOUR, _MINUTE = "(?:2[0-3]|[01]?[0-9])", "[0-5][0-9]"
@@ -77,17 +80,29 @@ _PARTIAL = [
 _VAGUE = [
     _YEAR,
     rf"{_DAY_MONTH}{_S}(?P<year>[0-9]{{2}})",
-    *(rf"{_OF}?{_MONTH}{year}" for year in ("", *_YEARS_AFTER_MONTH)),
+    *(
+        rf"{day_of}{_MONTH}{year}"
+        for day_of in (rf"{_OF}?", rf"{_WEEKDAY}(?P<day>{_DAY_WORDS}){_S}{_OF}")
+        for year in ("", *_YEARS_AFTER_MONTH)
+    ),
 ]
+#: Forms of texts that may be anything else: a day and a month, or a month and a year.
+_LABELLED = [rf"{_DAY}\s?/\s?{_NUMBER}", rf"{_NUMBER}\s?/\s?(?P<year>[0-9]{{2}})"]
 
+_FORMS = _NUMERIC + _WRITTEN + _PARTIAL + _VAGUE
 #: Forms of dates with named groups for their parts, in the order in which they are tried.
-FORMS = [f"(?i:{form})" for form in _NUMERIC + _WRITTEN + _PARTIAL + _VAGUE]
+FORMS = [f"(?i:{form})" for form in _FORMS]
+#: Forms of texts that are known to be dates.
+LABELLED_FORMS = [*FORMS, *(f"(?i:{form})" for form in _LABELLED)]
 
 
 def _fragment(*forms: str) -> str:
     """Return an expression of any of some forms, without groups that have names."""
     return f"(?i:{'|'.join(re.sub(r'[?]P<[a-z]+>', '?:', form) for form in forms)})"
 
+
+#: A date within a text that is known to contain dates. Forms of more parts are before their parts.
+ANY_DATE = _fragment(*sorted(_FORMS + _LABELLED, key=lambda form: -form.count("(?P<")))
 
 #: Expressions of dates, times and their parts for RE2, by name. They have no groups to capture.
 FRAGMENTS: Mapping[str, str] = MappingProxyType(

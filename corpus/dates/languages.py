@@ -1,11 +1,14 @@
-"""Names of months and weekdays, and other words of dates, in Spanish, Catalan and English."""
+"""Names of months, weekdays and days, and other words of dates, in Spanish, Catalan and English."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
 from itertools import chain
+
+from corpus.numerals import in_words, numbers
 
 _ROMAN = "i ii iii iv v vi vii viii ix x xi xii"
 
@@ -34,7 +37,7 @@ class Names:
         row, own = self._place(like)
         if number == own:
             return like
-        return _in_case_of(row[number - 1][0], like) + "." * like.endswith(".")
+        return in_case_of(row[number - 1][0], like) + "." * like.endswith(".")
 
     def _place(self, name: str) -> tuple[list[list[str]], int]:
         """Return the row and the number of a name. Full names have no dot."""
@@ -48,38 +51,51 @@ class Language:
 
     def __init__(
         self,
+        code: str,
+        *,
         months: Sequence[str],
         weekdays: Sequence[str],
         words: str,
         elided_before: str = "",
         ordinals: Sequence[str] = (),
+        first_day: str = "",
     ) -> None:
         self.months, self.weekdays = Names([*months, _ROMAN]), Names(weekdays)
+        self.days = {first_day: 1, **numbers(code)} if first_day else {}
         names = chain(*self.months.rows, *self.weekdays.rows)
-        self.vocabulary = frozenset(words.split()).union(*names)
-        self._elided_before, self._ordinals = elided_before, ordinals
+        day_words = re.findall(r"[^\W_]+", " ".join(self.days))
+        self.vocabulary = frozenset([*words.split(), *day_words]).union(*names)
+        self._code, self._elided_before, self._ordinals = code, elided_before, ordinals
+
+    def day_of(self, words: str) -> int | None:
+        """Return the day of its digits or words, if they are of this language."""
+        return int(words) if words.isdecimal() else self.days.get(" ".join(words.lower().split()))
+
+    def day_in_words(self, day: int, like: str) -> str:
+        """Return a day in words, in the place of another one."""
+        return in_case_of(in_words(day, self._code), like)
 
     def of(self, month: int, like: str) -> str:
         """Return the preposition before a month, with its space, in the place of another one."""
         is_elided = self.months.rows[0][month - 1][0][0] in self._elided_before
         if is_elided == (like[1] in "'’´"):
             return like
-        return _in_case_of("d'" if is_elided else "de ", like)
+        return in_case_of("d'" if is_elided else "de ", like)
 
     def ordinal(self, day: int, like: str) -> str:
         """Return the ending of the number of a day, in the place of another one."""
         if not self._ordinals:
             return like if day == 1 else ""
         ending = day % 10 if day % 10 in (1, 2, 3) and day // 10 != 1 else 0
-        return _in_case_of(self._ordinals[ending], like)
+        return in_case_of(self._ordinals[ending], like)
 
 
-def _in_case_of(word: str, like: str) -> str:
+def in_case_of(word: str, like: str) -> str:
     """Return a lower-case word in capitals, or with a capital, if another one is."""
-    return word.upper() if like.isupper() else word.title() if like[0].isupper() else word
+    return word.upper() if like.isupper() else word.capitalize() if like[0].isupper() else word
 
 
 _TABLES = tomllib.loads((files("corpus.dates") / "languages.toml").read_text("utf-8"))
 
 #: The languages of dates by their codes, the first ones preferred.
-LANGUAGES = {code: Language(**table) for code, table in _TABLES.items()}
+LANGUAGES = {code: Language(code, **table) for code, table in _TABLES.items()}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
-from corpus.dates.expressions import FORMS, FRAGMENTS
+from corpus.dates.expressions import FORMS, FRAGMENTS, LABELLED_FORMS
 from corpus.dates.languages import LANGUAGES, Language
+
+_WORD = re.compile(r"[^\W\d_]+")
 
 #: The first year of those with two digits: ``40`` is 1940, and ``39`` is 2039.
 FIRST_SHORT_YEAR = 1940
@@ -57,6 +61,30 @@ class WrittenDate:
         padded = all(len(text) == 2 and text.isdecimal() for text in numbers)
         return "".join(self._part(kind, text, date, padded) for kind, text in self._parts)
 
+    def aggregated(self, to: Literal["month", "year"]) -> str | None:
+        """Write the month and the year of this date in the same form, or the year alone.
+
+        Returns
+        -------
+        str or None
+            None if nothing that is a date would remain. A date without a day is written as it is if
+            months are asked for.
+
+        Examples
+        --------
+        >>> date = parse("Dimarts, 12 d'octubre de 2010")
+        >>> date.aggregated("month"), date.aggregated("year")
+        ('octubre de 2010', '2010')
+        """
+        if to == "year":
+            return str(self.year) if self.year else None
+        if not self.day:
+            return "".join(text for _, text in self._parts)
+        kept = [place for place, (kind, _) in enumerate(self._parts) if kind in ("month", "year")]
+        places = [kept[0], kept[0] + 1, kept[1]] if self.year else kept  # joined as the first is
+        text = "".join(self._parts[place][1] for place in places)
+        return None if text.isdecimal() else text
+
     def _part(self, kind: str, text: str, date: datetime.date, padded: bool) -> str:
         """Write a part of a date as this part."""
         match kind:
@@ -65,6 +93,8 @@ class WrittenDate:
                 text = f"{year[0]}.{year[1:]}" if "." in text else year
             case "month" if not text.isdecimal():
                 text = self._language.months.name(date.month, text)
+            case "day" if not text.isdecimal():
+                text = self._language.day_in_words(date.day, text)
             case "month" | "day":
                 number = date.month if kind == "month" else date.day
                 text = f"{number:02}" if padded or text[0] == "0" else str(number)
@@ -77,7 +107,7 @@ class WrittenDate:
         return text
 
 
-def parse(text: str, language: str = "es") -> WrittenDate | None:
+def parse(text: str, language: str = "es", *, labelled: bool = False) -> WrittenDate | None:
     """Read the date that a text is.
 
     Parameters
@@ -89,6 +119,8 @@ def parse(text: str, language: str = "es") -> WrittenDate | None:
     language : {"es", "ca", "en"}
         The language in which a text is read that is a date in several of them, such as
         ``12 oct 2010``.
+    labelled : bool
+        Whether the text is known to be a date: only then is ``12/10`` a day and a month.
 
     Returns
     -------
@@ -100,13 +132,18 @@ def parse(text: str, language: str = "es") -> WrittenDate | None:
     >>> parse("12 d'octubre")
     WrittenDate(year=None, month=10, day=12)
     """
-    words = set(re.findall(r"[^\W\d_]+", text.lower()))
-    for candidate in (LANGUAGES[language], *LANGUAGES.values()):
+    words = set(_WORD.findall(text.lower()))
+    for candidate in dict.fromkeys((LANGUAGES[language], *LANGUAGES.values())):
         if words <= candidate.vocabulary:
-            matches = filter(None, (re.fullmatch(form, text) for form in FORMS))
-            if date := next(filter(None, (_read(match, candidate) for match in matches)), None):
-                return date
+            for form in _forms(labelled):
+                if (match := form.fullmatch(text)) and (date := _read(match, candidate)):
+                    return date
     return None
+
+
+@functools.cache
+def _forms(labelled: bool) -> list[re.Pattern[str]]:
+    return [re.compile(form) for form in (LABELLED_FORMS if labelled else FORMS)]
 
 
 def _read(match: re.Match[str], language: Language) -> WrittenDate | None:
@@ -116,10 +153,12 @@ def _read(match: re.Match[str], language: Language) -> WrittenDate | None:
     year = int(texts["year"].replace(".", "")) if "year" in texts else None
     if year is not None and year < 100:
         year = FIRST_SHORT_YEAR + (year - FIRST_SHORT_YEAR) % 100
-    day = int(texts["day"]) if "day" in texts else None
+    day = language.day_of(texts["day"]) if "day" in texts else None
     # A word can be a month in one language, and a weekday in another one.
     names = {"month": language.months, "weekday": language.weekdays}
     if not all(texts[kind] in own for kind, own in names.items() if kind in texts):
+        return None
+    if "day" in texts and not day:
         return None
     month = language.months.number(texts["month"]) if "month" in texts else None
     try:
