@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import struct
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -18,6 +19,9 @@ VARIABLE = "BOOTSTRAP_KEY"
 #: The least bytes of a key.
 LEAST_BYTES = 32
 _MOST_BYTES = 1 << 16
+
+#: Numbers of 64 bits in bytes, by how many there are.
+_QUADS = [struct.Struct(f">{number}Q") for number in range(9)]
 
 Item = TypeVar("Item")
 
@@ -99,11 +103,10 @@ class Key:
 
     def digest(self, *parts: str, size: int = 32) -> bytes:
         """Return bytes that follow from the key and some texts; `size` is at most 64."""
-        content = b"".join(
-            len(part).to_bytes(4, "big") + part
-            for part in (text.encode("utf-8", "surrogatepass") for text in parts)
-        )
-        return blake2b(content, key=self._secret, digest_size=size).digest()
+        # With their lengths, so that no two lists of texts are the same.
+        content = "".join([f"{len(part)}:{part}" for part in parts])
+        encoded = content.encode("utf-8", "surrogatepass")
+        return blake2b(encoded, key=self._secret, digest_size=size).digest()
 
     def draws(self, *parts: str) -> Draws:
         """Return random numbers that follow from the key and some texts."""
@@ -120,22 +123,16 @@ class Draws:
     """
 
     def __init__(self, seed: bytes) -> None:
-        self._seed, self._block, self._numbers = (
-            seed,
-            0,
-            [
-                int.from_bytes(seed[start : start + 8], "big")
-                for start in range(0, len(seed) - 7, 8)
-            ],
-        )
+        self._seed, self._block = seed, 0
+        self._numbers: list[int] = [*_QUADS[len(seed) // 8].unpack_from(seed)]
 
     def _number(self) -> int:
         """Return a number below 2 ** 64."""
         if not self._numbers:
             self._block += 1
             more = blake2b(self._block.to_bytes(8, "big"), key=self._seed).digest()
-            self._numbers = [int.from_bytes(more[at : at + 8], "big") for at in range(0, 64, 8)]
-        return self._numbers.pop(0)
+            self._numbers = [*_QUADS[8].unpack(more)]
+        return self._numbers.pop()
 
     def uniform(self) -> float:
         """Return a number in [0, 1)."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from gazetteers.folding import fold
 
+#: The last character of Latin Extended-A.
+_LAST_LATIN = "\u017f"
+
 #: The most characters of the context before a mention.
 CONTEXT = 32
 
@@ -43,7 +46,17 @@ class Mention:
     before: str = ""
 
 
-@functools.lru_cache(1 << 16)
 def folded(text: str) -> str:
-    """Return a text in lower case without accents; words repeat."""
+    """Return a text in lower case without accents."""
+    if text.isascii():
+        return text.lower()
+    if max(text) <= _LAST_LATIN:
+        return text.translate(_folded_latin()).lower()
     return fold([text])[0]
+
+
+@functools.cache
+def _folded_latin() -> dict[int, str]:
+    """Return the folded form of the characters of Latin scripts: folding texts is for many."""
+    characters = map(chr, range(0x80, ord(_LAST_LATIN) + 1))
+    return {ord(character): fold([character])[0] for character in characters}

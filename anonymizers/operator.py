@@ -1,4 +1,4 @@
-"""The contract of operators, and how policies name them."""
+"""The contract of operators."""
 
 from __future__ import annotations
 
@@ -16,22 +16,42 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base class of operators, whose fields are the options of a policy.
 
     An operator of another package is a subclass that an entry point of the group
-    ``bootstrap.operators`` names. Its docstring says what it protects against and what it loses.
+    ``bootstrap.operators`` names. It implements `replace`, or `replace_all` if what replaces a
+    mention depends on others. Its docstring says what it protects against and what it loses.
     """
 
-    #: Whether the replacement depends on the key.
+    #: Whether the replacement depends on the key, and whether on the place of the mention.
     needs_key: ClassVar[bool] = True
+    needs_place: ClassVar[bool] = False
 
     @abstractmethod
     def replace(self, mention: Mention, key: Key) -> str | None:
         """Return what replaces a mention; None if nothing can, so that a placeholder does."""
 
     def replace_all(self, mentions: Sequence[Mention], key: Key) -> list[str | None]:
-        """Return what replaces the mentions of a batch of whole notes, in order."""
-        return [self._replaced(mention, key) for mention in mentions]
+        """Return what replaces mentions of whole notes, in order; None as in `replace`."""
+        if self.needs_place:
+            return [_or_none(self, mention, key) for mention in mentions]
+        texts: dict[tuple[str, str, str], str | None] = {}  # half of the mentions recur
+        for mention in mentions:
+            value = mention.patient, mention.label, mention.text
+            if value not in texts:
+                texts[value] = _or_none(self, mention, key)
+        return [texts[mention.patient, mention.label, mention.text] for mention in mentions]
 
-    def _replaced(self, mention: Mention, key: Key) -> str | None:
+    def replaced(self, mentions: Sequence[Mention], key: Key) -> list[str | None]:
+        """Return the result of `replace_all`, and None for all mentions if it fails."""
         try:
-            return self.replace(mention, key)
+            texts = self.replace_all(mentions, key)
         except Exception:
-            return None
+            texts = []
+        if len(texts) != len(mentions):
+            return [None] * len(mentions)
+        return [text if isinstance(text, str) else None for text in texts]
+
+
+def _or_none(operator: Operator, mention: Mention, key: Key) -> str | None:
+    try:
+        return operator.replace(mention, key)
+    except Exception:
+        return None

@@ -129,14 +129,20 @@ def resolved(spans: Spans, texts: Sequence[str]) -> tuple[Spans, npt.NDArray[np.
 def _at_characters(spans: Spans, texts: Sequence[str]) -> tuple[Indices, Indices]:
     """Return the offsets of spans, moved so that marks stay with their characters."""
     starts, ends = spans.starts.copy(), spans.ends.copy()
-    for number, row in enumerate(spans.rows.tolist()):
-        text, end = texts[row], int(ends[number])
-        while 0 < starts[number] < end and _is_mark(text[starts[number]]):
-            starts[number] -= 1
-        while starts[number] < end < len(text) and _is_mark(text[end]):
-            end += 1
-        ends[number] = end
+    rows = zip(spans.rows.tolist(), spans.starts.tolist(), spans.ends.tolist(), strict=True)
+    for number, (row, start, end) in enumerate(rows):
+        text = texts[row]
+        # Most spans begin and end at characters that are no marks.
+        if text[start : start + 1] >= _FIRST_MARK and start < end:
+            starts[number] -= _marks(text[: start + 1][::-1])
+        if text[end : end + 1] >= _FIRST_MARK and start < end:
+            ends[number] += _marks(text[end:])
     return starts, ends
+
+
+def _marks(text: str) -> int:
+    """Return the number of marks at the beginning of a text."""
+    return next((n for n, character in enumerate(text) if not _is_mark(character)), len(text))
 
 
 def _is_mark(character: str) -> bool:

@@ -26,7 +26,8 @@ def typed(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
             hint = hints.get(name, Any)
             parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
             kinds = tuple(get_origin(part) or part for part in parts)
-            is_text = isinstance(value, str | bytes) and str not in kinds  # not a collection
+            # Texts and bytes are no collections.
+            is_text = isinstance(value, str | bytes) and not {str, bytes} & {*kinds}
             if hint is not Any and (is_text or not isinstance(value, kinds)):
                 expected, given = signature.parameters[name].annotation, type(value).__name__
                 raise TypeError(f"{name}: expected {expected}, not {given}")

@@ -31,6 +31,7 @@ _IPV6_NETWORK = 0x2001_0DB8 << 96
 
 _TABLES = read_tables("internet.toml")
 _HEADINGS = frozenset(_TABLES["headings"])
+_HOSTS: Sequence[str] = _TABLES["hosts"]
 _PATH_WORDS: Sequence[str] = _TABLES["path_words"]
 
 _AT = r"\s*(?:[@＠]|[(\[{]\s*(?:at|arroba)\s*[)\]}])\s*"
@@ -77,12 +78,21 @@ def surrogate_email(mention: Mention, key: Key) -> str | None:
     def other(match: re.Match[str]) -> str:
         local, sign, domain = match.groups()
         draws = key.draws("email", mention.patient, folded(local))
-        new_domain = key.draws("domain", mention.patient, folded(domain)).choice(_DOMAINS)
+        new_domain = _domain(domain, key.draws("domain", mention.patient, folded(domain)))
         return _other_local_part(local, draws) + sign + _in_case_of(domain, new_domain)
 
     if _says_something(_EMAIL.sub(" ", mention.text)):
         return None
     return _if_other(mention.text, _EMAIL.sub(other, mention.text))
+
+
+def _domain(old: str, draws: Draws) -> str:
+    """Return a domain of as many parts that is reserved: of ``example.com`` or ``example``."""
+    # RFC 2606, sections 2 and 3.
+    hosts = [draws.choice(_HOSTS) for _ in range(old.count(".") - 1)]
+    if draws.below(2):
+        return ".".join([*hosts, draws.choice(_DOMAINS)])
+    return ".".join([*hosts, draws.choice(_HOSTS), "example"])
 
 
 def surrogate_web(mention: Mention, key: Key) -> str | None:

@@ -8,15 +8,15 @@ to their bearers, so that rare names are as rare as they were.
 
 from __future__ import annotations
 
+import bisect
 import csv
 import functools
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
-
-import numpy as np
 
 from anonymizers.keys import Key
 from anonymizers.mention import Mention, folded
@@ -180,11 +180,11 @@ class _Words(NamedTuple):
     """Folded words with the sums of their bearers."""
 
     words: tuple[str, ...]
-    sums: np.ndarray[tuple[int], np.dtype[np.float64]]
+    sums: tuple[int, ...]
 
     def at(self, share: float) -> str:
         """Return the word at a share of the bearers."""
-        return self.words[int(np.searchsorted(self.sums, share * self.sums[-1], side="right"))]
+        return self.words[bisect.bisect(self.sums, share * self.sums[-1])]
 
 
 @functools.cache
@@ -225,7 +225,7 @@ def _words() -> Mapping[Role, _Words]:
             bearers = {"man": men, "woman": women, "surname": surname}
             rows[role].append((word, bearers.get(role, men + surname)))
     return {
-        role: _Words(tuple(word for word, _ in of), np.cumsum([float(n) for _, n in of]))
+        role: _Words(tuple(word for word, _ in of), tuple(accumulate(n for _, n in of)))
         for role, of in rows.items()
     }
 

@@ -52,6 +52,8 @@ _FORMS = tuple(
 
 _DAYS = (datetime.date(1925, 1, 1), 36_525)  # a hundred years, which two digits tell apart
 _PROVINCES = 53  # of social security
+#: Of shorter numbers, one in ten has the check digit of cards by chance.
+_CARD = r"\d{12,}"
 
 
 def surrogate_number(mention: Mention, key: Key) -> str | None:
@@ -120,7 +122,7 @@ def _checks(of_digits: bool) -> Mapping[str, tuple[re.Pattern[str], Callable[[st
     from corpus.identifiers.check_digits import NUMBERS  # noqa: PLC0415 - stdnum imports slowly
 
     return {
-        name: (re.compile(form, re.ASCII), complete)
+        name: (re.compile(_CARD if name == "luhn" else form, re.ASCII), complete)
         for name, (form, complete) in NUMBERS.items()
         if (name in {"nass", "ccc", "luhn"}) == of_digits
     }

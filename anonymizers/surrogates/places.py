@@ -7,8 +7,9 @@ import re
 
 from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention
+from anonymizers.surrogates.names import surrogate_name
 from anonymizers.surrogates.place_parts import DIGITS, LETTERS, Part, read_parts
-from anonymizers.surrogates.place_words import particles
+from anonymizers.surrogates.place_words import kept_words, particles, words_of
 from gazetteers.casing import begins_with_vowel_sound, case_of
 from gazetteers.folding import fold
 from gazetteers.written_places import place_key, written_places
@@ -48,12 +49,17 @@ def surrogate_place(mention: Mention, key: Key) -> str | None:
 def surrogate_organisation(mention: Mention, key: Key) -> str | None:
     """Return an organisation of the same kind, such as a university of another town.
 
+    A name in which no word says what kind it is, such as the one of a firm, becomes surnames.
+
     Returns
     -------
     str or None
-        None if no word says what kind of organisation it is.
+        None if there is nothing to replace.
     """
-    return _replaced(mention, key, "institution")
+    new = _replaced(mention, key, "institution")
+    if new or all(word.folded in kept_words() for word in words_of(mention.text)):
+        return new
+    return surrogate_name(mention, key)
 
 
 def _replaced(mention: Mention, key: Key, kind: str) -> str | None:

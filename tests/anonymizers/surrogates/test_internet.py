@@ -18,7 +18,7 @@ from corpus.errors import Problems
 from corpus.formats import read
 
 KEY = Key(bytes(range(32)))
-DOMAIN = r"example\.(com|net|org)"
+DOMAIN = r"([a-z]+\.)*(example\.(com|net|org)|[a-z]+\.example)"
 NETWORKS = [
     *map(ipaddress.IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")),
     ipaddress.IPv6Network("2001:db8::/32"),

@@ -165,9 +165,13 @@ def test_an_organisation_keeps_the_words_for_its_kind(text: str, pattern: str) -
     assert re.fullmatch(pattern, text)[1] not in new  # type: ignore[index]
 
 
-def test_an_organisation_without_a_head_has_no_surrogate() -> None:
-    assert organisation("Acme Imaging") is None
-    assert organisation("IML de Sevilla") is None
+def test_an_organisation_without_a_head_becomes_surnames() -> None:
+    for text, form in (
+        ("Acme Imaging", r"[A-Z]\w+ [A-Z]\w+"),
+        ("IML de Sevilla", r"[A-ZÀ-Ú]+ de \w+"),
+    ):
+        new = organisation(text)
+        assert new and re.fullmatch(form, new) and "Sevilla" not in new
 
 
 def test_towns_have_a_similar_size() -> None:
