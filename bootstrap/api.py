@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from anonymizers.keys import Key
 from bootstrap.config.configuration import (
     LACKS_ACTIVE,
     SECTIONS,
@@ -16,6 +18,7 @@ from bootstrap.config.configuration import (
 )
 from bootstrap.config.overrides import Source
 from bootstrap.data.preparation import prepare
+from bootstrap.deidentification.deidentify import deidentified_batches, deidentify_options
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.execution.processes import default_jobs
 from bootstrap.experiments.folder import opened_experiment
@@ -35,6 +38,7 @@ from corpus.errors import InputError, Problems
 from corpus.evaluation import scoring
 from corpus.evaluation.measures import Scores
 from corpus.formats import Columns, WriteReport
+from corpus.formats.batches import batches_of, documents_of
 from corpus.tags import classes_of
 from corpus.units import Unit
 
@@ -103,6 +107,47 @@ class Model:
             detail="entity" if span_confidence else "document",
             propagate=self.propagate,
         )
+
+    @typed
+    def deidentify(
+        self,
+        notes: Iterable[str | Document | TaggedDocument],
+        *,
+        policy: str | Path | None = None,
+        key: bytes | None = None,
+        threshold: float = 0.0,
+    ) -> Iterator[Document]:
+        """Return notes without the patient, as ``bootstrap deidentify`` writes them.
+
+        Parameters
+        ----------
+        notes : iterable of str, Document or TaggedDocument
+            As for `tag`. Notes of the same group are of one patient.
+        policy : str or Path, optional
+            A policy of the package, or a TOML file: ``"surrogates"`` by default with a key, and
+            ``"placeholders"`` without one.
+        key : bytes, optional
+            The secret from which replacements follow, at least 32 bytes.
+        threshold : float
+            Tokens are replaced, too, whose probability of being outside of all entities is lower.
+
+        Returns
+        -------
+        iterator of Document
+            In the order of the notes, with the spans of what was replaced in the new texts.
+
+        Raises
+        ------
+        TypeError, InputError
+            If the policy or the key is invalid; otherwise as in `tag`.
+        """
+        name = str(policy) if policy else "placeholders" if key is None else "surrogates"
+        options = deidentify_options(
+            name, None if key is None else Key(key), self.unit, threshold=threshold
+        )
+        batches = batches_of(_documents_of(notes, "notes", str))
+        results = deidentified_batches(batches, self.tagger, options)
+        return chain.from_iterable(documents_of(result.notes) for _, result in results)
 
 
 def _documents_of(values: Iterable[Any], name: str, *kinds: type) -> Iterator[Document]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import islice, tee
 from pathlib import Path
 
+from bootstrap.api import load
 from bootstrap.config.configuration import load_configuration
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
@@ -71,6 +73,12 @@ confidence = 0.5
 """,
 }
 
+
+#: The characters of the notes that are shown before and after.
+_SHORT = 120
+
+#: The key of the demonstration, whose notes are synthetic. It is no secret.
+_KEY = b"the key of the demonstration only"
 
 #: Number of annotated notes of the comparison, and of validation and test notes.
 COMPARED_NOTES, COMPARED_VALIDATION, COMPARED_TEST = 5000, 1500, 3000
@@ -198,6 +206,19 @@ def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     tagger = ParallelTagger.load(model, jobs=jobs)
     tagged = tag_documents(gold, tagger, read_unit_file(model).unit)
     return score(gold, (note.document for note in tagged))
+
+
+def deidentified_on_test(demo: Demo, iteration: int, number: int) -> list[tuple[str, str]]:
+    """Return short test notes with several mentions, before and after they are de-identified."""
+    model = load(Run(demo.run).iteration(iteration).model_folder)
+    before, again = tee(read(demo.notes("test"), problems=Problems()))
+    after = model.deidentify(again, policy="surrogates", key=_KEY)
+    changed = (
+        (a.text, b.text)
+        for a, b in zip(before, after, strict=True)
+        if len(b.spans) > 1 and len(a.text) < _SHORT
+    )
+    return list(islice(changed, number))
 
 
 def free_folder(parent: Path) -> Path:

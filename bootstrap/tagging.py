@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from corpus.units import Unit, split_batch
 from taggers import Tagger, Tagging
 from taggers.base import Detail, joined
 from taggers.name_propagation import propagate_names
+
+Result = TypeVar("Result")
 
 #: The rows and approximate bytes of notes that are tagged at a time, and their units. Smaller parts
 #: would look up more words repeatedly.
@@ -85,7 +87,8 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> No
     units = split_batch(notes, options.unit, Problems())
     ids, texts, groups = units.batch.columns[:3]
     batch = batch_of_texts(texts, ids, groups)
-    tagging = _tag_in_chunks(tagger, batch, options)
+    detail: Detail = "entity" if options.propagate else options.detail
+    tagging = tag_in_chunks(tagger, batch, options.measure, detail)
     if options.propagate:
         rows = pa.array(np.arange(len(notes))).cast(pa.large_string())  # ids may be repeated
         numbers = number_patients(notes.column("group"), rows)[units.owners]
@@ -107,12 +110,11 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> No
     return NoteSpans(lists, confidences, batch.n_tokens, unusual)
 
 
-def _tag_in_chunks(tagger: Tagger, batch: Batch, options: TagOptions) -> Tagging:
+def tag_in_chunks(tagger: Tagger, batch: Batch, measure: str, detail: Detail) -> Tagging:
     """Tag a batch, a bounded number of units at a time."""
-    detail: Detail = "entity" if options.propagate else options.detail
     starts = range(0, max(len(batch), 1), _UNITS)
     chunks = [batch] if len(starts) == 1 else (batch.slice(s, s + _UNITS) for s in starts)
-    return joined([tagger.tag(chunk, measure=options.measure, detail=detail) for chunk in chunks])
+    return joined([tagger.tag(chunk, measure=measure, detail=detail) for chunk in chunks])
 
 
 def tagged_batches(
@@ -133,21 +135,43 @@ def tagged_batches(
     summary : TagSummary
         Counts the notes.
     """
-    waiting: deque[pa.RecordBatch] = deque()  # other columns stay in this process
+    for notes, spans in applied(partial(find_spans, options), tagger, batches, unlabelled):
+        summary.add(spans)
+        yield with_annotations(notes, spans.lists, spans.confidences)
 
-    def sent() -> Iterator[pa.RecordBatch]:
+
+def applied(
+    work: Callable[[Tagger, pa.RecordBatch], Result],
+    tagger: Tagger,
+    batches: Iterable[pa.RecordBatch],
+    sent: Callable[[pa.RecordBatch], pa.RecordBatch],
+) -> Iterator[tuple[pa.RecordBatch, Result]]:
+    """Yield notes in batches of a fixed size, and the results of a function of a tagger and them.
+
+    Parameters
+    ----------
+    work : callable
+        A function of a module, or a `functools.partial` of one.
+    tagger : Tagger
+        The tagger. The function is called in the processes of a `ParallelTagger`.
+    batches : iterable of RecordBatch
+        The notes, which are read as they are needed.
+    sent : callable
+        Returns the columns that the function needs. The others stay in this process.
+    """
+    waiting: deque[pa.RecordBatch] = deque()
+
+    def parts() -> Iterator[pa.RecordBatch]:
         for notes in regrouped(batches, _ROWS, _BYTES):
             waiting.append(notes)
-            yield unlabelled(notes)
+            yield sent(notes)
 
-    find = partial(find_spans, options)
     if isinstance(tagger, ParallelTagger):
-        results = tagger.apply(find, sent())
+        results = tagger.apply(work, parts())
     else:
-        results = map(partial(find, tagger), sent())
-    for spans in results:
-        summary.add(spans)
-        yield with_annotations(waiting.popleft(), spans.lists, spans.confidences)
+        results = map(partial(work, tagger), parts())
+    for result in results:
+        yield waiting.popleft(), result
 
 
 @dataclass(slots=True)

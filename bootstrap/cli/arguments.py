@@ -7,6 +7,7 @@ import csv
 import logging
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -272,6 +273,14 @@ def _integer_from(least: int) -> Callable[[str], int]:
 
 #: Parse an integer of 1 or more, and of 0 or more.
 positive, natural = _integer_from(1), _integer_from(0)
+
+
+def share(text: str) -> float:
+    """Parse a number between 0 and 1."""
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected a number between 0 and 1")
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from bootstrap.cli.arguments import PARTS, CommandParser, natural, one_of, positive
+from bootstrap.cli.arguments import PARTS, CommandParser, natural, one_of, positive, share
 from bootstrap.reports.figures import AXES
 from gazetteers.builtin import BUILTIN_LISTS
 
@@ -45,6 +45,7 @@ def build_parser() -> CommandParser:
     parser.set_defaults(verbosity=logging.INFO, log=None, root=parser)
     _add_runs(parser)
     _add_tagging(parser)
+    _add_deidentification(parser)
     _add_sharing(parser)
     _add_conversions(parser)
     _add_embed(parser)
@@ -162,6 +163,58 @@ def _add_tagging(commands: CommandParser) -> None:
         help = f"column or key of the {name} in GOLD (default: as --{name}-column)"
         parser.add_text(f"--gold-{name}-column", "NAME", help)
     parser.add_rules()
+
+
+def _add_deidentification(commands: CommandParser) -> None:
+    summary = "write notes without the patient"
+    parser = commands.add_command("deidentify", "deidentify.main", summary)
+    help = (
+        "a run, a model folder, kind:NAME, such as kind:patterns, which needs no annotated notes, "
+        "or -, to replace the annotations of IN"
+    )
+    parser.add_text("model", "MODEL", help)
+    parser.add_trust()
+    parser.add_overrides("an option of kind:NAME, such as place_label=TOWN")
+    parser.add_source_and_target()
+    help = (
+        "what replaces each class: placeholders, surrogates, limited, strict, or a TOML file "
+        "(default: surrogates with a key, otherwise placeholders)"
+    )
+    parser.add_text("--policy", "POLICY", help)
+    help = "the key from which replacements follow (default: BOOTSTRAP_KEY, in hexadecimal)"
+    parser.add_path("--key-file", "FILE", help)
+    parser.add_flag("--spans", "write the spans of what was replaced, in the new text")
+    help = "replace more tokens, so that this share of mentions is covered, such as 0.99"
+    parser.add_text("--recall", "SHARE", help, type=share)
+    parser.add_gold("annotated notes for --recall and for the estimate of what is left")
+    help = "write an encrypted map, with which reidentify puts back what was replaced"
+    parser.add_path("--reversible", "MAP", help)
+    parser.add_path("--json", "FILE", "write all figures as JSON")
+    parser.add_path("--html", "FILE", "write a page with all figures, and without any text")
+    help = "show notes on the page, before and after: these ids, or the first twenty"
+    parser.add_text("--show-text", "ID", help, nargs="*")
+    parser.add_formats("that of the run, or ")
+    parser.add_jobs()
+
+    parser = commands.add_command("key", "deidentify.key", "make a key for deidentify")
+    parser.add_path("file", "FILE", "a new file")
+
+    summary = "put back into notes what deidentify --reversible has replaced"
+    parser = commands.add_command("reidentify", "deidentify.reidentify", summary)
+    parser.add_path("map", "MAP", "a map that deidentify has written")
+    parser.add_source_and_target()
+    help = "the key of the map (default: BOOTSTRAP_KEY, in hexadecimal)"
+    parser.add_path("--key-file", "FILE", help)
+    parser.add_formats()
+
+    summary = "find out how well what is left in notes tells patients apart: k-anonymity"
+    parser = commands.add_command("risk", "risk.main", summary)
+    parser.add_notes()
+    help = "other columns of the notes that somebody may know of a patient"
+    parser.add_list("--columns", "COLUMN", help)
+    help = "classes of annotations whose texts somebody may know, such as DATE"
+    parser.add_list("--classes", "CLASS", help)
+    parser.add_path("--json", "FILE", "write all figures as JSON")
 
 
 def _add_sharing(commands: CommandParser) -> None:

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from anonymizers.policy import read_policy
 from gazetteers.grammar import Grammar
 from taggers.patterns.tables import read_patterns
 from tests.docs.conftest import BLOCKS, PAGES, ROOT
@@ -34,7 +35,7 @@ def test_runnable_python_runs(runnable_block, tmp_path, monkeypatch):
     exec(compile(runnable_block.code, runnable_block.place, "exec"), module.__dict__)
 
 
-def test_toml_is_a_configuration_a_grammar_or_patterns(toml_block, hooks, tmp_path):
+def test_toml_is_what_its_page_says(toml_block, hooks, tmp_path):
     tables = tomllib.loads(toml_block.code)
     if "kinds" in tables:
         (tmp_path / "grammar.toml").write_text(toml_block.code, encoding="utf-8")
@@ -43,6 +44,10 @@ def test_toml_is_a_configuration_a_grammar_or_patterns(toml_block, hooks, tmp_pa
     if "pattern" in tables:
         (tmp_path / "patterns.toml").write_text(toml_block.code, encoding="utf-8")
         read_patterns([str(tmp_path / "patterns.toml")])
+        return
+    if "operators" in tables:
+        (tmp_path / "policy.toml").write_text(toml_block.code, encoding="utf-8")
+        read_policy(str(tmp_path / "policy.toml"))
         return
     if "project" in tables or ":" in tables.get("tagger", {}).get("kind", ""):
         return  # of a package, or with a tagger that is not installed here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from bootstrap.cli.arguments import CommandParser
@@ -18,6 +19,7 @@ from bootstrap.demo import (
     SEED_NOTES,
     UNLABELED_NOTES,
     Demo,
+    deidentified_on_test,
     free_folder,
     make_comparison,
     make_demo,
@@ -33,6 +35,8 @@ from corpus.evaluation.measures import Scores
 #: The minimum number of notes to train embeddings on, and the number for each cluster.
 _MIN_NOTES, _NOTES_FOR_CLUSTER = 1000, 10
 _CLUSTERS = (16, 64, 256, 1024)
+#: The test notes that are shown before and after.
+_SHOWN = 5
 
 
 def main(options: argparse.Namespace) -> None:
@@ -68,7 +72,17 @@ def main(options: argparse.Namespace) -> None:
     best = outcome.iteration
     first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
     print_lines(gain_lines(first, last, best))
+    print_lines(_deidentified_lines(demo, best))
     print_lines(_next_lines(demo))
+
+
+def _deidentified_lines(demo: Demo, iteration: int) -> Iterator[str]:
+    """Yield test notes before and after. They are synthetic, so that their text may be shown."""
+    yield ""
+    yield "Test notes, as they are (-) and without the patient (+):"
+    for before, after in deidentified_on_test(demo, iteration, _SHOWN):
+        yield f"  - {before}"
+        yield f"  + {after}"
 
 
 def _refuse_existing(folder: Path) -> None:
@@ -174,6 +188,7 @@ def _next_lines(demo: Demo) -> list[str]:
         f"  bootstrap plot {demo.run} -o {demo.folder / 'f1.png'}",
         f"  bootstrap tag {demo.run} {notes} {demo.folder / 'tagged.jsonl'}",
         f"  bootstrap evaluate {notes} {demo.folder / 'tagged.jsonl'}",
+        f"  bootstrap deidentify {demo.run} {notes} {demo.folder / 'shared.jsonl'}",
         "To use your own notes:",
         "  bootstrap init mynotes",
         "(bootstrap is in .venv/bin; `. .venv/bin/activate` puts it on your path)",

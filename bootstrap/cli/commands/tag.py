@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,7 +21,7 @@ from bootstrap.cli.console import (
     report_problems,
 )
 from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
-from bootstrap.config.tagger_sections import parse_kind
+from bootstrap.config.tagger_sections import TaggerSection, parse_kind
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
 from bootstrap.inference import UnitFile, find_model, fitted_tagger, read_unit_file
@@ -41,18 +42,8 @@ _KIND = "kind:"  # begins the name of a kind of tagger, in the place of a model
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
     problems, summary = problems_of(options), TagSummary()
-    section, jobs = None, options.jobs or default_jobs()
-    if options.model.startswith(_KIND):
-        section = parse_kind(options.model.removeprefix(_KIND), options.overrides)
-        tagger: Tagger = make_tagger(section.kind, section.options)
-        of_run = UnitFile("document")
-    elif options.overrides:
-        raise InputError(f"--set is for kind:NAME, such as kind:lists; {options.model} is a model")
-    else:
-        folder = find_model(Path(options.model))
-        tagger = ParallelTagger.load(folder, trust=options.trust, jobs=jobs)
-        of_run = read_unit_file(folder)
-    columns = columns_of(options, of_run.columns)
+    model = named_model(options)
+    columns = columns_of(options, model.of_run.columns)
     target = target_of(options.target, format=options.target_format, columns=columns)
     detail: Detail = "entity" if options.span_confidence else "document"
     if options.span_confidence and "span confidences" not in FORMATS[target.format].keeps:
@@ -60,10 +51,10 @@ def main(options: argparse.Namespace) -> None:
             f"the format {target.format} cannot store the confidence of spans: write JSONL or "
             "Parquet"
         )
-    propagate = tuple(options.propagate or of_run.propagate)
-    refuse_unknown(propagate, tagger.labels)  # before the target is created
-    warm_up(*kernels_of(tagger), announce=report_compiling)
-    how = TagOptions(of_run.unit, options.measure, detail, propagate)
+    propagate = tuple(options.propagate or model.of_run.propagate)
+    refuse_unknown(propagate, model.tagger.labels)  # before the target is created
+    warm_up(*kernels_of(model.tagger), announce=report_compiling)
+    how = TagOptions(model.of_run.unit, options.measure, detail, propagate)
     total = count_records(options.source, format=options.source_format)
     notes = read_note_batches(
         options,
@@ -74,10 +65,7 @@ def main(options: argparse.Namespace) -> None:
         carry=FORMATS[target.format].carry,
     )
     with ExitStack() as stack:
-        if section:
-            count = partial(_count_words, options, columns, total)
-            tagger = stack.enter_context(fitted_tagger(section, count, jobs=jobs))
-        gc.freeze()  # what is loaded stays, and need not be searched for garbage again and again
+        tagger = stack.enter_context(model.ready(options, columns, total))
         bar = stack.enter_context(StageProgress("notes"))
         tagged = _reported(tagged_batches(notes, tagger, how, summary), summary, bar, total)
         first = next(tagged, None)
@@ -87,6 +75,57 @@ def main(options: argparse.Namespace) -> None:
     report_problems(summary.unusual)
     lines = [*written_lines(written, options.target, problems), *summary.lines()]
     print_report(lines, options.target)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """The model that a command names, and the settings of its run.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        The tagger, which is trained unless the command names its kind.
+    of_run : UnitFile
+        The settings of the run.
+    section : TaggerSection, optional
+        The kind of tagger and its options, if the command names them.
+    """
+
+    tagger: Tagger
+    of_run: UnitFile
+    section: TaggerSection | None = None
+
+    @contextmanager
+    def ready(self, options: argparse.Namespace, columns: Columns, total: int) -> Iterator[Tagger]:
+        """Return the tagger; one that needs no annotated notes is fitted first."""
+        with ExitStack() as stack:
+            tagger = self.tagger
+            if self.section:
+                count = partial(_count_words, options, columns, total)
+                jobs = options.jobs or default_jobs()
+                tagger = stack.enter_context(fitted_tagger(self.section, count, jobs=jobs))
+            # What is loaded stays, and need not be searched for garbage again and again.
+            gc.freeze()
+            yield tagger
+
+
+def named_model(options: argparse.Namespace) -> NamedModel:
+    """Return the model that a command names.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged.
+    """
+    if options.model.startswith(_KIND):
+        section = parse_kind(options.model.removeprefix(_KIND), options.overrides)
+        tagger = make_tagger(section.kind, section.options)
+        return NamedModel(tagger, UnitFile("document"), section)
+    if options.overrides:
+        raise InputError(f"--set is for kind:NAME, such as kind:lists; {options.model} is a model")
+    folder, jobs = find_model(Path(options.model)), options.jobs or default_jobs()
+    loaded = ParallelTagger.load(folder, trust=options.trust, jobs=jobs)
+    return NamedModel(loaded, read_unit_file(folder))
 
 
 def _count_words(options: argparse.Namespace, columns: Columns, total: int, path: Path) -> Path:

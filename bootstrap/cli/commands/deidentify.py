@@ -1,0 +1,196 @@
+"""``bootstrap deidentify`` and ``bootstrap key``: notes without the patient."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+
+from anonymizers.keys import VARIABLE, Key, write_new_key
+from anonymizers.reversible import ReplacedTexts, map_writer, read_map, replaced_rows
+from bootstrap.cli.commands.convert import written_lines
+from bootstrap.cli.commands.tag import NamedModel, named_model
+from bootstrap.cli.console import (
+    StageProgress,
+    print_lines,
+    print_report,
+    report_compiling,
+    report_problems,
+    write_file,
+)
+from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
+from bootstrap.config.configuration import load_data
+from bootstrap.data.splits import read_source_batches
+from bootstrap.deidentification.deidentify import (
+    Deidentified,
+    DeidentifyOptions,
+    deidentified_batches,
+    deidentify_options,
+)
+from bootstrap.deidentification.recall import Estimate, coverage_of, estimated
+from bootstrap.deidentification.report import Report
+from bootstrap.reports.deidentification import ShownNotes, deidentification_report
+from bootstrap.reports.page import page_of
+from bootstrap.runs.folder import Run
+from corpus.errors import InputError, number_of
+from corpus.formats import FORMATS, Columns, count_records, read_batches, target_of, write_batches
+from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
+from corpus.kernels.compiled import warm_up
+from taggers import Tagger
+from taggers.base import kernels_of
+from taggers.patterns import KERNELS
+
+#: Stands for the annotations of the notes, in the place of a model.
+ANNOTATIONS = "-"
+
+
+def main(options: argparse.Namespace) -> None:
+    """Replace what is found in notes, and write them."""
+    problems = problems_of(options)
+    model = None if options.model == ANNOTATIONS else named_model(options)
+    if model is None and (options.overrides or options.recall or options.gold):
+        raise InputError("--set, --recall and --gold are for a model; - replaces annotations alone")
+    columns = columns_of(options, model.of_run.columns if model else Columns())
+    if options.reversible and _key(options) is None:
+        raise InputError("--reversible needs a key, which makes the map unreadable for others")
+    if options.show_text is not None and not options.html:
+        raise InputError("--show-text shows notes on a page: name it with --html")
+    how, report = _how(options, model)
+    shown = ShownNotes(options.show_text) if options.show_text is not None else None
+    target = target_of(options.target, format=options.target_format, columns=columns)
+    warm_up(*(kernels_of(model.tagger) if model else ()), *KERNELS, announce=report_compiling)
+    total = count_records(options.source, format=options.source_format)
+    notes = read_note_batches(
+        options,
+        problems,
+        columns=columns,
+        labelled=model is None,
+        carry=FORMATS[target.format].carry,
+    )
+    with ExitStack() as stack:
+        tagger = stack.enter_context(model.ready(options, columns, total)) if model else None
+        bar = stack.enter_context(StageProgress("notes"))
+        if tagger and (options.recall or options.gold or options.json or options.html):
+            report.estimate = _estimate(options, columns, tagger, how)
+        if options.recall and report.estimate is None:
+            raise InputError("--recall needs annotated notes: name a run as MODEL, or --gold NOTES")
+        if options.recall and report.estimate:
+            how = replace(how, threshold=report.estimate.threshold)
+        results = deidentified_batches(notes, tagger, how)
+        if shown:
+            results = shown.watched(results)
+        if options.reversible:
+            results = _mapped(results, stack.enter_context(map_writer(options.reversible, how.key)))
+        batches = _reported(results, report, bar, total, spans=options.spans)
+        first = next(batches, None)
+        schema, batches = (first.schema, chain([first], batches)) if first else (SCHEMA, batches)
+        written = target.write(batches, schema)
+    report_problems(problems)
+    if options.json:
+        write_file(options.json, (json.dumps(report.as_dict(), indent=2) + "\n").encode())
+    if options.html:
+        page = page_of(deidentification_report(report, shown.blocks() if shown else ()))
+        write_file(options.html, page.encode())
+    print_report(
+        [*written_lines(written, options.target, problems), *report.lines()], options.target
+    )
+
+
+def _how(options: argparse.Namespace, model: NamedModel | None) -> tuple[DeidentifyOptions, Report]:
+    """Return how notes are de-identified, and a report without numbers."""
+    key = _key(options)
+    name = options.policy or ("surrogates" if key else "placeholders")
+    how = deidentify_options(name, key, model.of_run.unit if model else "document")
+    how = replace(how, doubts=bool(options.json or options.html))
+    return how, Report(name, key.fingerprint if key else "", recall=options.recall)
+
+
+def _mapped(
+    results: Iterable[tuple[pa.RecordBatch, Deidentified]], add: Callable[[pa.RecordBatch], None]
+) -> Iterator[tuple[pa.RecordBatch, Deidentified]]:
+    """Yield results as they are, and write what was replaced."""
+    for notes, result in results:
+        add(replaced_rows(notes, result.originals, result.notes, result.spans))
+        yield notes, result
+
+
+def _estimate(
+    options: argparse.Namespace, columns: Columns, tagger: Tagger, how: DeidentifyOptions
+) -> Estimate | None:
+    """Measure on annotated notes what is left; None if there are none."""
+    problems, run = problems_of(options), Run(Path(options.model))
+    if options.gold:
+        batches = read_batches(options.gold, columns=columns, problems=problems)
+    elif run.has_begun():
+        data, labels = load_data(run.config_file)
+        batches = read_source_batches(data, "validation", labels, problems)
+    else:
+        return None
+    return estimated(coverage_of(batches, tagger, how), options.recall)
+
+
+def _reported(
+    results: Iterable[tuple[pa.RecordBatch, Deidentified]],
+    report: Report,
+    bar: StageProgress,
+    total: int,
+    *,
+    spans: bool,
+) -> Iterator[pa.RecordBatch]:
+    """Yield de-identified notes with the other columns of the source."""
+    for notes, result in results:
+        report.add(result)
+        bar.report("de-identifying", report.first.notes, total)
+        new = result.notes if spans else unlabelled(result.notes)
+        others = notes.set_column(1, SCHEMA.field("text"), new.column("text"))
+        yield with_annotations(others, new.columns[3:6], {})
+
+
+def key(options: argparse.Namespace) -> None:
+    """Write a new key."""
+    made = write_new_key(options.file)
+    print_lines([f"wrote a key with the fingerprint {made.fingerprint} to {options.file}"])
+
+
+def reidentify(options: argparse.Namespace) -> None:
+    """Put back what was replaced, and write the notes."""
+    secret = _key(options)
+    if secret is None:
+        raise InputError(f"reidentify needs the key of the map: name --key-file, or set {VARIABLE}")
+    problems, columns = problems_of(options), columns_of(options)
+    target = target_of(options.target, format=options.target_format, columns=columns)
+    replaced = ReplacedTexts(read_map(options.map, secret))
+    total = count_records(options.source, format=options.source_format)
+    notes = read_note_batches(
+        options, problems, columns=columns, carry=FORMATS[target.format].carry
+    )
+    left = done = 0
+
+    def restored() -> Iterator[pa.RecordBatch]:
+        nonlocal left, done
+        for batch in notes:
+            result, missing = replaced.restore(batch)
+            left, done = left + missing, done + len(batch)
+            bar.report("putting back", done, total)
+            yield result
+
+    with StageProgress("notes") as bar:
+        written = write_batches(restored(), target.path, format=target.format, columns=columns)
+    report_problems(problems)
+    lines = list(written_lines(written, options.target, problems))
+    if left:
+        lines.append(
+            f"{number_of(left, 'replacement')} could not be put back: the text has changed"
+        )
+    print_report(lines, options.target)
+
+
+def _key(options: argparse.Namespace) -> Key | None:
+    """Return the key of a command, from its file or the environment."""
+    return Key.read(options.key_file) if options.key_file else Key.from_environment()

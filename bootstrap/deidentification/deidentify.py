@@ -1,0 +1,233 @@
+"""De-identified notes: found, replaced, and searched again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from anonymizers.anonymizer import Counts, Mentions, anonymize
+from anonymizers.keys import VARIABLE, Key
+from anonymizers.policy import Policy, read_policy
+from anonymizers.spans import Spans
+from bootstrap.deidentification.doubts import NO_DOUBTS, Doubts, doubts_of
+from bootstrap.deidentification.finding import TaggedNotes, outside
+from bootstrap.deidentification.repeated import Indices, PatientWords, words_of
+from bootstrap.tagging import applied
+from corpus.errors import InputError
+from corpus.formats.batches import unlabelled, with_annotations
+from corpus.patients import number_patients
+from corpus.replacement import OffsetMap
+from corpus.units import Unit
+from taggers import Tagger
+from taggers.patterns.labelled import LabelledPatterns
+
+#: What has found the spans that the notes came with, for the report.
+ANNOTATION = "annotation"
+
+
+@dataclass(frozen=True, slots=True)
+class DeidentifyOptions:
+    """How notes are de-identified.
+
+    Parameters
+    ----------
+    policy : Policy
+        What replaces the mentions of each class.
+    key : Key
+        The key from which replacements follow.
+    unit : {"document", "line", "sentence"}
+        The unit that is tagged separately.
+    patterns : LabelledPatterns, optional
+        Patterns whose spans are replaced, too.
+    threshold : float
+        Tokens are replaced, too, whose probability of being outside of all entities is lower.
+    checks : bool
+        Whether the output is searched again.
+    doubts : bool
+        Whether to name the places at which the model was in doubt, which takes longer.
+    """
+
+    policy: Policy
+    key: Key
+    unit: Unit = "document"
+    patterns: LabelledPatterns | None = None
+    threshold: float = 0.0
+    checks: bool = True
+    doubts: bool = False
+
+    def tagged(self, notes: pa.RecordBatch, tagger: Tagger) -> TaggedNotes:
+        """Tag notes in units."""
+        marginals = self.doubts or self.threshold > 0
+        return TaggedNotes(notes, self.unit, tagger, marginals=marginals)
+
+
+def deidentify_options(
+    policy: str, key: Key | None, unit: Unit, *, threshold: float = 0.0
+) -> DeidentifyOptions:
+    """Return how a model de-identifies notes, with all patterns of the package.
+
+    Parameters
+    ----------
+    policy : str
+        As for `anonymizers.policy.read_policy`.
+    key : Key, optional
+        A random one if the policy needs none.
+    unit, threshold
+        As in `DeidentifyOptions`.
+
+    Raises
+    ------
+    InputError
+        If the policy is invalid, or needs a key and there is none.
+    """
+    parsed = read_policy(policy)
+    if parsed.needs_key and key is None:
+        raise InputError(
+            f"the policy {policy} needs a key: make one with `bootstrap key FILE`, and name it in "
+            f"--key-file, or set {VARIABLE}"
+        )
+    return DeidentifyOptions(
+        parsed, key or Key.random(), unit, patterns=LabelledPatterns(), threshold=threshold
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deidentified:
+    """De-identified notes, and what was replaced in them.
+
+    Parameters
+    ----------
+    notes : RecordBatch
+        The notes with new texts, and with spans where these are.
+    originals, spans : Spans
+        What was replaced, in order: where it was in the old texts, and where its replacement is.
+    counts : Counts
+        What was replaced.
+    second : Counts
+        What was found and replaced in the output.
+    doubts : Doubts
+        Where the model was in doubt, in the new texts.
+    """
+
+    notes: pa.RecordBatch
+    originals: Spans
+    spans: Spans
+    counts: Counts
+    second: Counts
+    doubts: Doubts
+
+
+def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Deidentified:
+    """De-identify notes, which may be done in another process; their own spans are ignored."""
+    tagged = options.tagged(notes, tagger)
+    mentions, words = first_mentions(options, notes, tagged)
+    first = anonymize(notes, mentions, options.policy, options.key)
+    doubts = doubts_of(tagged, mentions.spans) if options.doubts else NO_DOUBTS
+    result = Deidentified(
+        first.notes,
+        mentions.spans,
+        first.spans,
+        first.counts,
+        Counts(),
+        doubts.moved(first.offsets, np.arange(len(notes))),
+    )
+    return _checked(options, tagger, result, first.offsets, words) if options.checks else result
+
+
+def first_mentions(
+    options: DeidentifyOptions, notes: pa.RecordBatch, tagged: TaggedNotes
+) -> tuple[Mentions, PatientWords]:
+    """Return the mentions of notes, and their words, which must not stand elsewhere."""
+    patients = _patients(notes)
+    mentions = Mentions.of_spans(notes, _found(options, tagged), options.policy)
+    words = words_of(mentions.items, patients)
+    repeated = tagged.repeated_spans(patients, words)
+    others = outside(repeated, mentions.spans, notes.column("text").to_pylist())
+    return mentions.joined(Mentions.of_spans(notes, others, options.policy)), words
+
+
+def _patients(notes: pa.RecordBatch) -> Indices:
+    """Return the number of the patient of each note."""
+    rows = pa.array(np.arange(len(notes))).cast(pa.large_string())  # ids may be repeated
+    return number_patients(notes.column("group"), rows)
+
+
+def _found(options: DeidentifyOptions, tagged: TaggedNotes) -> Spans:
+    """Return what the model and the patterns find."""
+    spans = [tagged.model_spans(options.threshold)]
+    if options.patterns:
+        spans.append(tagged.pattern_spans(options.patterns))
+    return Spans.joined(spans)
+
+
+def _checked(
+    options: DeidentifyOptions,
+    tagger: Tagger,
+    first: Deidentified,
+    offsets: OffsetMap,
+    words: PatientWords,
+) -> Deidentified:
+    """Search the output for what was overlooked, and replace it."""
+    rows = np.unique(first.spans.rows)  # notes in which nothing was found are the same
+    notes = first.notes.take(pa.array(rows))
+    tagged = options.tagged(notes, tagger)
+    repeated = tagged.repeated_spans(_patients(first.notes)[rows], words)
+    spans = Spans.joined([_found(options, tagged), repeated])
+    done = replace(first.spans, rows=np.searchsorted(rows, first.spans.rows))
+    left = outside(spans, done, notes.column("text").to_pylist())
+    mentions = Mentions.of_spans(notes, left, options.policy)
+    second = anonymize(notes, mentions, options.policy, options.key)
+    if not mentions.items:
+        return replace(first, second=second.counts)
+    moved = Spans.joined([done.moved(second.offsets), second.spans])
+    overlooked = replace(mentions.spans, rows=rows[mentions.spans.rows])
+    originals = Spans.joined([first.originals, overlooked.moved(offsets.inverse)])
+    order = np.lexsort((moved.ends, moved.starts, moved.rows))
+    moved, originals = moved.take(order), originals.take(order)
+    checked = with_annotations(second.notes, moved.lists(len(rows)), {})
+    # The notes that were searched again, in their places.
+    places = np.arange(len(first.notes))
+    places[rows] = len(first.notes) + np.arange(len(rows))
+    both = pa.Table.from_batches([first.notes, checked]).take(pa.array(places))
+    (result,) = both.combine_chunks().to_batches()
+    return Deidentified(
+        result,
+        originals,
+        replace(moved, rows=rows[moved.rows]),
+        first.counts,
+        second.counts,
+        first.doubts.without(overlooked).moved(second.offsets, rows),
+    )
+
+
+def deidentified_batches(
+    batches: Iterable[pa.RecordBatch], tagger: Tagger | None, options: DeidentifyOptions
+) -> Iterator[tuple[pa.RecordBatch, Deidentified]]:
+    """Yield notes in batches of a fixed size, and what they are without the patient.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        Notes as in `corpus.formats.batches`.
+    tagger : Tagger, optional
+        What finds mentions, in its processes if it is a `ParallelTagger`. Without one, the spans
+        of the notes are replaced, and nothing else.
+    options : DeidentifyOptions
+        How they are de-identified.
+    """
+    if tagger is not None:
+        return applied(partial(deidentify, options), tagger, batches, unlabelled)
+    return ((notes, _annotations_replaced(options, notes)) for notes in batches)
+
+
+def _annotations_replaced(options: DeidentifyOptions, notes: pa.RecordBatch) -> Deidentified:
+    """Replace the spans that notes have."""
+    mentions = Mentions.of_spans(notes, Spans.of_notes(notes, ANNOTATION), options.policy)
+    result = anonymize(notes, mentions, options.policy, options.key)
+    return Deidentified(
+        result.notes, mentions.spans, result.spans, result.counts, Counts(), NO_DOUBTS
+    )

@@ -1,0 +1,256 @@
+"""What annotated notes say about recall: which mentions are covered, and at what cost.
+
+A token that nothing has found is replaced, too, if its probability of being outside of all entities
+is below a threshold. A higher threshold covers more mentions, and removes more other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anonymizers.policy import Policy
+from anonymizers.spans import Spans
+from bootstrap.deidentification.deidentify import ANNOTATION, DeidentifyOptions, first_mentions
+from bootstrap.deidentification.finding import TaggedNotes, within
+from bootstrap.tagging import applied
+from corpus.patients import patient_keys
+from taggers import Tagger
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Indices: TypeAlias = npt.NDArray[np.int64]
+
+#: The categories of mentions that tell by themselves who a patient is.
+DIRECT = frozenset({"person", "telephone", "email", "web", "number"})
+
+#: The highest threshold: above it, nearly every token is replaced.
+MOST = 0.9999
+#: What is covered without a threshold.
+_ALWAYS = -1.0
+#: The one-sided level of the lower bound of recall.
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coverage:
+    """Annotated mentions, and other tokens, by the threshold above which they are replaced.
+
+    Parameters
+    ----------
+    needed : ndarray of float64, shape (S,)
+        The threshold above which each mention is wholly covered; negative if it always is.
+    is_direct : ndarray of bool, shape (S,)
+        Whether it tells by itself who somebody is.
+    owners : ndarray of int64, shape (S,)
+        The number of its note.
+    others : ndarray of float64, shape (N,)
+        The threshold above which each token outside of mentions is replaced.
+    other_owners : ndarray of int64, shape (N,)
+        The number of its note.
+    patients : ndarray of int64, shape (D,)
+        The number of the patient of each note.
+    """
+
+    needed: Floats
+    is_direct: Flags
+    owners: Indices
+    others: Floats
+    other_owners: Indices
+    patients: Indices
+
+    def recall(self, threshold: float) -> float:
+        """Return the share of mentions that are wholly covered."""
+        return float(np.mean(self.needed < threshold)) if len(self.needed) else 1.0
+
+    def removed(self, threshold: float) -> float:
+        """Return the share of other tokens that are replaced."""
+        return float(np.mean(self.others < threshold)) if len(self.others) else 0.0
+
+    def leaking(self, threshold: float) -> int:
+        """Return the number of notes with a mention left that tells who somebody is."""
+        left = self.is_direct & (self.needed >= threshold)
+        return len(np.unique(self.owners[left]))
+
+    def half(self, side: int) -> Coverage:
+        """Return one of two halves, of which no patient is in both."""
+        kept = self.patients % 2 == side
+        mentions, tokens = kept[self.owners], kept[self.other_owners]
+        return Coverage(
+            self.needed[mentions],
+            self.is_direct[mentions],
+            self.owners[mentions],
+            self.others[tokens],
+            self.other_owners[tokens],
+            self.patients,
+        )
+
+    def lower_bound(self, threshold: float) -> float:
+        """Return the lower 95 % bound of recall.
+
+        It is the one of Wilson for as many independent mentions as have the variance of the
+        mentions of patients, which depend on each other.
+        """
+        covered = self.needed < threshold
+        number = len(covered)
+        if not number:
+            return 0.0
+        share = float(covered.mean())
+        by_patient = np.bincount(self.patients[self.owners], weights=covered - share)
+        variance = max(float((by_patient**2).sum()) / number**2, share * (1 - share) / number)
+        independent = share * (1 - share) / variance if variance else number
+        return _wilson(share, independent)
+
+    def threshold(self, target: float) -> tuple[float, bool]:
+        """Return the lowest threshold with a lower bound of recall, and whether there is one.
+
+        If there is none, it is the lowest with the highest recall.
+        """
+        steps = np.unique(self.needed[(self.needed >= 0) & (self.needed < MOST)])
+        thresholds = [0.0, *np.nextafter(steps, 2.0).tolist()]
+        low, high = 0, len(thresholds) - 1
+        if self.lower_bound(thresholds[high]) < target:
+            return thresholds[high], False
+        while low < high:  # recall increases with the threshold, and so does its bound
+            middle = (low + high) // 2
+            if self.lower_bound(thresholds[middle]) < target:
+                low = middle + 1
+            else:
+                high = middle
+        return thresholds[low], True
+
+
+def _wilson(share: float, number: float) -> float:
+    """Return the one-sided lower bound of a share (Wilson, 1927)."""
+    from scipy.stats import norm  # noqa: PLC0415 - slow to load
+
+    z = float(norm.ppf(_LEVEL))
+    middle = share + z**2 / (2 * number)
+    spread = z * np.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
+    return float((middle - spread) / (1 + z**2 / number))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A threshold, and what annotated notes say about it that did not choose it.
+
+    Parameters
+    ----------
+    threshold : float
+        Tokens below it are replaced; 0 for none.
+    reaches : bool
+        Whether the lower bound of recall is the wanted one.
+    recall, removed : float
+        The share of mentions that are wholly covered, and of other tokens that are replaced.
+    leaking, notes : int
+        The number of notes with a mention left that tells who somebody is, and of all.
+    """
+
+    threshold: float
+    reaches: bool
+    recall: float
+    removed: float
+    leaking: int
+    notes: int
+
+
+def estimated(coverage: Coverage, target: float | None) -> Estimate:
+    """Choose a threshold, and estimate what it does.
+
+    Each half of the patients is measured with the threshold that the other half chooses, since a
+    threshold does better on the notes that choose it.
+
+    Parameters
+    ----------
+    coverage : Coverage
+        What annotated notes need.
+    target : float, optional
+        The recall whose lower bound is wanted; no threshold is used without one.
+    """
+    halves = [coverage.half(side) for side in (0, 1)]
+    chosen, reaches = coverage.threshold(target) if target else (0.0, True)
+    others = [half.threshold(target)[0] if target else 0.0 for half in halves]
+    pairs = [(halves[0], others[1]), (halves[1], others[0])]
+    covered = sum(np.count_nonzero(half.needed < at) for half, at in pairs)
+    removed = sum(np.count_nonzero(half.others < at) for half, at in pairs)
+    return Estimate(
+        chosen,
+        reaches,
+        float(covered / max(len(coverage.needed), 1)),
+        float(removed / max(len(coverage.others), 1)),
+        sum(half.leaking(at) for half, at in pairs),
+        len(coverage.patients),
+    )
+
+
+def coverage_of(
+    batches: Iterable[pa.RecordBatch], tagger: Tagger, options: DeidentifyOptions
+) -> Coverage:
+    """Find out what annotated notes need.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        Annotated notes.
+    tagger : Tagger
+        What finds mentions. Its marginals are needed.
+    options : DeidentifyOptions
+        How notes are de-identified; its threshold is not used.
+    """
+    options = replace(options, threshold=0.0)
+    parts, keys = [], list[str]()
+    for notes, part in applied(partial(_coverage, options), tagger, batches, lambda notes: notes):
+        parts.append(
+            replace(
+                part, owners=part.owners + len(keys), other_owners=part.other_owners + len(keys)
+            )
+        )
+        keys += patient_keys(notes.column("group"), notes.column("id")).to_pylist()
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return Coverage(
+        np.concatenate([np.zeros(0), *(part.needed for part in parts)]),
+        np.concatenate([np.zeros(0, bool), *(part.is_direct for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.owners for part in parts)]),
+        np.concatenate([np.zeros(0), *(part.others for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.other_owners for part in parts)]),
+        np.array([numbers[key] for key in keys], np.int64),
+    )
+
+
+def _coverage(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Coverage:
+    """Return what the notes of a batch need, which may be done in another process."""
+    tagged = TaggedNotes(notes, options.unit, tagger, marginals=True)
+    rows, starts, ends = tagged.tokens()
+    needed = tagged.outside.copy()
+    mentions, _ = first_mentions(options, notes, tagged)
+    needed[within(rows, starts, ends, mentions.spans)] = _ALWAYS
+    size = int(ends.max(initial=0)) + 1
+    starts, ends = starts + rows * size, ends + rows * size
+    gold = Spans.of_notes(notes, ANNOTATION)
+    first = np.searchsorted(ends, gold.starts + gold.rows * size, side="right")
+    last = np.searchsorted(starts, gold.ends + gold.rows * size)
+    of_gold = [
+        needed[a:b].max(initial=_ALWAYS) for a, b in zip(first.tolist(), last.tolist(), strict=True)
+    ]
+    inside = np.zeros(len(needed) + 1, np.int64)
+    np.add.at(inside, first, 1)
+    np.add.at(inside, np.maximum(first, last), -1)
+    is_other = np.cumsum(inside)[:-1] == 0
+    return Coverage(
+        np.array(of_gold, np.float64),
+        np.array([_is_direct(options.policy, label) for label in gold.labels], bool),
+        gold.rows,
+        needed[is_other],
+        rows[is_other],
+        np.zeros(0, np.int64),
+    )
+
+
+def _is_direct(policy: Policy, label: str) -> bool:
+    return policy.category(label) in DIRECT

@@ -1,0 +1,128 @@
+"""Words of mentions that stand elsewhere in the notes of the patient: a surname alone, a number."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymizers.mention import Mention, folded
+from corpus.batch import Batch
+from gazetteers.builtin import BLOCKING, CUE_WORDS, read_gazetteer
+from gazetteers.folding import fold
+from gazetteers.grammar import Grammar
+
+Indices: TypeAlias = npt.NDArray[np.int64]
+#: The class of the mention that a word is from, by the number of the patient and the folded word.
+PatientWords: TypeAlias = dict[tuple[int, str], str]
+
+#: What has found the spans, for the report.
+REPEATED = "repeated word"
+
+#: Words of fewer characters are initials, particles and small numbers.
+_LEAST = 4
+#: The categories whose words tell who a patient is, wherever they stand.
+_TELLING = frozenset({"person", "place", "organisation", "telephone", "number", "email"})
+_WORD = re.compile(r"\w+")
+#: The languages of words that say nothing in lower case.
+_LANGUAGES = ("es", "ca")
+
+
+def words_of(mentions: Iterable[Mention], patients: Indices) -> PatientWords:
+    """Return the words of mentions that must not stand elsewhere.
+
+    Parameters
+    ----------
+    mentions : iterable of Mention
+        What was found in notes. The words that many places have, such as ``hospital``, are left
+        out, and so are the domains of addresses.
+    patients : ndarray of int64, shape (D,)
+        The number of the patient of each note.
+    """
+    numbers = patients.tolist()
+    return {
+        (numbers[mention.note], word): mention.label
+        for mention in mentions
+        if mention.category in _TELLING
+        for word in _telling_words(mention.text)
+    }
+
+
+def recurring_tokens(
+    batch: Batch, patients: Indices, words: PatientWords
+) -> tuple[Indices, list[str]]:
+    """Find the words of mentions of patients in their notes.
+
+    Parameters
+    ----------
+    batch : Batch
+        Notes, or their units.
+    patients : ndarray of int64, shape (len(batch),)
+        The number of the patient of each.
+    words : PatientWords
+        The words. They do not count where they are in lower case and words of the language, such as
+        ``blanco``.
+
+    Returns
+    -------
+    tokens : ndarray of int64
+        The tokens that are such a word.
+    labels : list of str
+        The class of the mention that each word is from.
+    """
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(w for _, w in words))}
+    of_types = np.full(len(batch.vocabulary) + 1, -1, np.int64)
+    for row, (word, written) in enumerate(
+        zip(fold(batch.vocabulary), batch.vocabulary, strict=True)
+    ):
+        if word in numbers and not _is_common(written):
+            of_types[row] = numbers[word]
+    of_tokens = of_types[batch.word_ids]
+    tokens = np.flatnonzero(of_tokens >= 0)
+    keys = np.repeat(patients, batch.lengths)[tokens] * len(numbers) + of_tokens[tokens]
+    labels = {
+        patient * len(numbers) + numbers[word]: name for (patient, word), name in words.items()
+    }
+    kept = [row for row, key in enumerate(keys.tolist()) if key in labels]
+    return tokens[kept], [labels[key] for key in keys[kept].tolist()]
+
+
+def may_tell(text: str) -> bool:
+    """Return whether a text has a word or a number that may tell who somebody is."""
+    words = _WORD.findall(text)
+    return any(_tells(folded(word)) and not _is_common(word) for word in words)
+
+
+@functools.lru_cache(1 << 16)  # names and places repeat
+def _telling_words(text: str) -> tuple[str, ...]:
+    """Return the folded words of a mention that may tell who somebody is."""
+    return tuple(filter(_tells, _WORD.findall(folded(text).partition("@")[0])))
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= _LEAST and word not in _usual_words()
+
+
+@functools.lru_cache(1 << 16)
+def _is_common(word: str) -> bool:
+    """Return whether a word is in lower case, and one of the language."""
+    if not word.islower():
+        return False
+    import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
+
+    return any(simplemma.is_known(word, lang=language) for language in _LANGUAGES)
+
+
+@functools.cache
+def _usual_words() -> frozenset[str]:
+    """Return the folded words beside names of places, and of phrases that are no names."""
+    places = Grammar.read().places.values()
+    lists = (read_gazetteer(CUE_WORDS), read_gazetteer(BLOCKING))
+    texts = [term for gazetteer in lists for term in gazetteer.terms.to_pylist()]
+    texts += [form for words in places for forms in words.heads.values() for form in forms]
+    texts += [word for words in places for word in (*words.heads, *words.tails)]
+    return frozenset(_WORD.findall(" ".join(fold(texts))))

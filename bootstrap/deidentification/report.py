@@ -1,0 +1,149 @@
+"""What was replaced in notes, in numbers: nothing of a report is text of a note."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from anonymizers.anonymizer import REPLACED, Counts
+from bootstrap.deidentification.deidentify import Deidentified
+from bootstrap.deidentification.recall import Estimate
+from bootstrap.reports.estimates import share_interval
+from corpus.errors import number_of, quoted
+
+#: The most words in doubt that are named, those of the lowest probability.
+MOST_DOUBTS = 10_000
+
+
+class Doubt(NamedTuple):
+    """A word that stays in the output, and may be one that should not.
+
+    Parameters
+    ----------
+    probability : float
+        Its probability of being outside of all mentions.
+    document : str
+        The id of its note.
+    start, end : int
+        Half-open offsets in the output.
+    """
+
+    probability: float
+    document: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Report:
+    """The numbers of all notes.
+
+    Parameters
+    ----------
+    policy, fingerprint : str
+        The name of the policy, and the fingerprint of the key; empty without one.
+    first, second : Counts
+        What was replaced, and what the second pass has found and replaced.
+    recall : float, optional
+        The recall that was asked for.
+    estimate : Estimate, optional
+        What annotated notes say about what is left.
+    doubts : list of Doubt
+        Words that stay although the model was not sure that they may.
+    """
+
+    policy: str
+    fingerprint: str
+    first: Counts = field(default_factory=Counts)
+    second: Counts = field(default_factory=Counts)
+    recall: float | None = None
+    estimate: Estimate | None = None
+    doubts: list[Doubt] = field(default_factory=list)
+
+    def add(self, result: Deidentified) -> None:
+        """Add the numbers of some notes."""
+        self.first.add(result.counts)
+        self.second.add(result.second)
+        ids, doubts = result.notes.column("id"), result.doubts
+        places = zip(
+            doubts.probabilities.tolist(),
+            doubts.rows.tolist(),
+            doubts.starts.tolist(),
+            doubts.ends.tolist(),
+            strict=True,
+        )
+        self.doubts += [
+            Doubt(sure, ids[row].as_py(), start, end) for sure, row, start, end in places
+        ]
+        self.doubts = heapq.nsmallest(MOST_DOUBTS, self.doubts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers, serialisable as JSON."""
+        return {
+            "policy": self.policy,
+            "key": self.fingerprint or None,
+            "notes": self.first.notes,
+            "notes with mentions": self.first.changed,
+            "names that are another name of their note": self.first.same_names,
+            "mentions": _rows(self.first),
+            "second pass": {"notes": self.second.changed, "mentions": _rows(self.second)},
+            "estimate": asdict(self.estimate) if self.estimate else None,
+            "words in doubt": [doubt._asdict() for doubt in self.doubts],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield a summary."""
+        mentions = self.first.mentions
+        yield (
+            f"replaced {number_of(mentions.total(), 'mention')} in {self.first.changed:,} of "
+            f"{number_of(self.first.notes, 'note')}"
+        )
+        by_source = _sums(mentions, 1)
+        yield "found by: " + ", ".join(f"{name} {count:,}" for name, count in by_source.items())
+        failed = Counter({key: n for key, n in mentions.items() if key[3] != REPLACED})
+        for (label, outcome), count in sorted(_sums(failed, 0, 3).items()):
+            yield f"placeholders for {quoted(label)}: {count:,} ({outcome})"
+        if self.second.notes:
+            yield (
+                f"second pass: {number_of(self.second.mentions.total(), 'mention')} more in "
+                f"{number_of(self.second.changed, 'note')}, replaced, too"
+            )
+        if self.estimate:
+            yield from _estimate_lines(self.estimate, self.recall)
+
+
+def _estimate_lines(estimate: Estimate, recall: float | None) -> Iterator[str]:
+    """Describe what annotated notes say."""
+    if recall and not estimate.reaches:
+        yield (
+            f"a recall of {recall} is out of reach: its lower 95 % bound is below it at any "
+            "threshold; the one with the highest recall was used"
+        )
+    low, high = share_interval(estimate.leaking, estimate.notes)
+    yield (
+        f"on {number_of(estimate.notes, 'annotated note')}, {estimate.recall:.2%} of the mentions "
+        f"are wholly covered, and {estimate.removed:.2%} of the other tokens are replaced, too"
+    )
+    yield (
+        f"a name, a number or an address that tells who somebody is stays in {estimate.leaking:,} "
+        f"of them ({estimate.leaking / estimate.notes:.1%}; 95 % interval {low:.1%} to {high:.1%})"
+    )
+
+
+def _sums(counts: Counter[tuple[str, str, str, str]], *parts: int) -> dict[Any, int]:
+    """Add counts by some parts of their keys."""
+    sums: Counter[Any] = Counter()
+    for key, count in counts.items():
+        sums[key[parts[0]] if len(parts) == 1 else tuple(key[part] for part in parts)] += count
+    return dict(sums.most_common())
+
+
+def _rows(counts: Counts) -> list[dict[str, Any]]:
+    names = ("class", "source", "operator", "outcome")
+    return [
+        {**dict(zip(names, key, strict=True)), "count": count}
+        for key, count in sorted(counts.mentions.items())
+    ]

@@ -1,0 +1,205 @@
+"""``bootstrap deidentify`` and ``key``: every format, bad keys and policies, and a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.document import Document, Span
+from corpus.errors import Problems
+from corpus.formats import read, write
+
+Command = Callable[..., Any]
+
+NAME = "Marta Puigdefàbregas"
+TEXT = f"Sra. {NAME}, tel. 93 555 01 02.\r\nVista el 12/03/2010."
+
+
+@pytest.fixture
+def annotated(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.jsonl"
+    start = TEXT.index(NAME)
+    spans = (Span(start, start + len(NAME), "PERSON"),)
+    write([Document("n1", TEXT, spans, "p1"), Document("n2", "nada", (), "p2")], path)
+    return path
+
+
+@pytest.fixture
+def key(tmp_path: Path, run_here: Command) -> Path:
+    path = tmp_path / "key"
+    made = run_here("key", path)
+    assert made.code == 0 and "fingerprint" in made.out
+    assert path.read_text().strip() not in made.out
+    return path
+
+
+def texts_of(path: Path) -> list[str]:
+    return [document.text for document in read(path, problems=Problems())]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])
+def test_annotations_are_replaced_in_every_format(
+    suffix: str, annotated: Path, run_here: Command, tmp_path: Path
+) -> None:
+    source, out = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
+    assert run_here("convert", annotated, source).code == 0
+    done = run_here("deidentify", "-", source, out, "--spans")
+    assert done.code == 0, done
+    (first, second) = read(out, problems=Problems())
+    assert first.text == TEXT.replace(NAME, "<PERSON>") and second.text == "nada"
+    assert [first.text[s.start : s.end] for s in first.spans] == ["<PERSON>"]
+    assert (first.id, first.group) == ("n1", "p1")
+    assert "replaced 1 mention in 1 of 2 notes" in done.out
+
+
+def test_patterns_find_mentions_without_a_model(
+    annotated: Path, key: Path, run_here: Command, tmp_path: Path
+) -> None:
+    out, figures, page = (tmp_path / name for name in ("out.jsonl", "r.json", "r.html"))
+    done = run_here(
+        "deidentify", "kind:patterns", annotated, out, "--key-file", key, "--json", figures,
+        "--html", page, "--jobs", 1,
+    )  # fmt: skip
+    assert done.code == 0, done
+    (text, _) = texts_of(out)
+    assert "93 555 01 02" not in text and "12/03/2010" not in text and NAME in text
+    assert text.endswith(".") and "\r\nVista el " in text
+    table = json.loads(figures.read_text())
+    assert {row["class"]: row["operator"] for row in table["mentions"]} == {
+        "TELEPHONE": "surrogate",
+        "DATE": "shift",
+    }
+    assert table["policy"] == "surrogates" and len(table["key"]) == 16
+    for written in (figures.read_text(), page.read_text(), done.all):
+        assert "Marta" not in written and "555" not in written
+        assert key.read_text().strip() not in written
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes(
+    annotated: Path, key: Path, run_here: Command, tmp_path: Path
+) -> None:
+    for jobs in (1, 2):
+        command = ("deidentify", "kind:patterns", annotated, tmp_path / f"{jobs}.jsonl")
+        assert run_here(*command, "--key-file", key, "--jobs", jobs).code == 0
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+
+
+def test_a_page_shows_text_only_if_it_is_asked_for(
+    annotated: Path, run_here: Command, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    done = run_here(
+        "deidentify", "-", annotated, tmp_path / "o.jsonl", "--html", page, "--show-text", "n1"
+    )
+    assert done.code == 0, done
+    assert NAME in page.read_text() and "&lt;PERSON&gt;" in page.read_text()
+    done = run_here("deidentify", "-", annotated, tmp_path / "o2.jsonl", "--show-text")
+    assert done.code == 2 and "--html" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--policy", "surrogates"], "needs a key: make one with `bootstrap key FILE`"),
+        (["--policy", "mine.toml"], "the policy mine.toml cannot be read"),
+        (["--key-file", "missing"], "the key file missing cannot be read"),
+        (["--recall", "0.99"], "--recall needs annotated notes"),
+        (["--set", "files=[]"], "--set, --recall and --gold are for a model"),
+    ],
+)
+def test_mistakes_are_one_line_and_write_nothing(
+    options: list[str],
+    message: str,
+    annotated: Path,
+    run_here: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("BOOTSTRAP_KEY", raising=False)
+    out = tmp_path / "out.jsonl"
+    model = "kind:patterns" if "--set" not in options else "-"
+    done = run_here("deidentify", model, annotated, out, *options)
+    assert done.code == 2 and message in done.err and done.err.count("\n") == 1
+    assert not out.exists() and NAME not in done.all
+
+
+def test_a_short_key_is_refused_and_not_shown(
+    annotated: Path, run_here: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "short").write_text("secret word")
+    done = run_here("deidentify", "-", annotated, tmp_path / "o", "--key-file", tmp_path / "short")
+    assert done.code == 2 and "11 bytes; expected at least 32" in done.err
+    monkeypatch.setenv("BOOTSTRAP_KEY", "beef")
+    done = run_here("deidentify", "-", annotated, tmp_path / "o")
+    assert done.code == 2 and "BOOTSTRAP_KEY" in done.err
+    assert "secret word" not in done.all and "beef" not in done.all
+
+
+def test_a_run_estimates_what_is_left(
+    finished: Path, project: Path, run_here: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    done = run_here(
+        "deidentify", finished, project / "unlabeled.jsonl", out, "--recall", "0.9", "--jobs", 1
+    )
+    assert done.code == 0, done
+    assert "% of the mentions are wholly covered" in done.out
+    assert "95 % interval" in done.out
+    assert any("<PERSON>" in text for text in texts_of(out)[:20])
+
+
+def test_an_existing_output_stays(annotated: Path, run_here: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("mine")
+    done = run_here("deidentify", "-", annotated, out)
+    assert done.code == 2 and out.read_text() == "mine"
+
+
+def test_a_map_puts_back_what_was_replaced(
+    annotated: Path, key: Path, run_here: Command, tmp_path: Path
+) -> None:
+    out, secret, back = (tmp_path / name for name in ("out.jsonl", "map", "back.jsonl"))
+    done = run_here(
+        "deidentify", "kind:patterns", annotated, out, "--key-file", key, "--reversible", secret
+    )
+    assert done.code == 0, done
+    assert secret.stat().st_mode & 0o077 == 0 and b"555" not in secret.read_bytes()
+    done = run_here("reidentify", secret, out, back, "--key-file", key)
+    assert done.code == 0 and texts_of(back) == [TEXT, "nada"]
+    assert run_here("key", tmp_path / "other").code == 0
+    done = run_here(
+        "reidentify", secret, out, tmp_path / "b2.jsonl", "--key-file", tmp_path / "other"
+    )
+    assert done.code == 2 and "another key" in done.err and not (tmp_path / "b2.jsonl").exists()
+    done = run_here("deidentify", "-", annotated, tmp_path / "o.jsonl", "--reversible", secret)
+    assert done.code == 2 and "needs a key" in done.err
+
+
+def test_risk_counts_patients_who_are_alone(run_here: Command, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": str(n),
+            "text": f"{age} años",
+            "group": patient,
+            "sex": sex,
+            "label": [[0, 2, "AGE"]],
+        }
+        for n, (patient, age, sex) in enumerate(
+            [("a", 40, "m"), ("a", 40, "m"), ("b", 40, "m"), ("c", 40, "f"), ("d", 71, "f")]
+        )
+    ]
+    path = tmp_path / "notes.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run_here("risk", path, "--columns", "sex", "--classes", "AGE", "--json", tmp_path / "r")
+    assert done.code == 0, done
+    assert "4 patients with 3 different combinations" in done.out and "k = 1" in done.out
+    table = json.loads((tmp_path / "r").read_text())
+    assert table["below"]["2"] == 0.5
+    assert table["unique_without"] == {"AGE": 0.0, "sex": 0.25}
+    assert "71" not in done.all
+    done = run_here("risk", path, "--columns", "weight")
+    assert done.code == 2 and "weight" in done.err
