@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from anonymizers.categories import UNKNOWN, builtin_categories, categories
+from anonymizers.known_patients import KnownOptions
 from anonymizers.operator import Operator
 from anonymizers.operators import PLACEHOLDER, operator_type
 from corpus.errors import InputError, one_line, quoted
@@ -26,6 +27,7 @@ class _PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extends: str = ""
     categories: dict[str, str] = {}
     operators: dict[str, str | dict[str, Any]] = {}
+    known: KnownOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,13 @@ class Policy:
         The category of each class.
     operators : mapping of str to Operator
         The operator of classes and of categories. The one of a class comes first.
+    known : KnownOptions, optional
+        Where it is what is known of patients.
     """
 
     categories: Mapping[str, str]
     operators: Mapping[str, Operator]
+    known: KnownOptions | None = None
 
     def category(self, label: str) -> str:
         """Return the category of a class; `UNKNOWN` if nobody has described it."""
@@ -89,7 +94,7 @@ def read_policy(name: str) -> Policy:
 def _policy_of(content: bytes, name: str) -> Policy:
     try:
         file = msgspec.convert(parse_toml(content, name), _PolicyFile)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, InputError) as error:
         raise InputError(f"{name}: {one_line(str(error))}; see `bootstrap help policies`") from None
     if file.extends and file.extends not in POLICIES:
         raise InputError(f"{name}: extends: expected one of {', '.join(POLICIES)}")
@@ -107,7 +112,7 @@ def _policy_of(content: bytes, name: str) -> Policy:
                 f"name one of {', '.join(categories())} for it in [categories]"
             )
     operators = {of: _operator(value, f"{name}: {of}") for of, value in file.operators.items()}
-    return Policy(known, {**base.operators, **operators})
+    return Policy(known, {**base.operators, **operators}, file.known)
 
 
 def _operator(value: str | Mapping[str, Any], place: str) -> Operator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from anonymizers.anonymizer import Counts, Mentions, anonymize
 from anonymizers.keys import VARIABLE, Key
+from anonymizers.known_patients import Known, KnownPatients
 from anonymizers.policy import Policy, read_policy
 from anonymizers.spans import Spans
 from bootstrap.deidentification.doubts import NO_DOUBTS, Doubts, doubts_of
@@ -27,6 +28,9 @@ from taggers.patterns.labelled import LabelledPatterns
 
 #: What has found the spans that the notes came with, for the report.
 ANNOTATION = "annotation"
+
+#: The column of what is known of the patient of a note, which `deidentify` receives.
+_KNOWN = "known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +127,11 @@ class Deidentified:
 
 def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Deidentified:
     """De-identify notes, which may be done in another process; their own spans are ignored."""
+    known: list[Known] = []
+    if _KNOWN in notes.schema.names:
+        known, notes = notes.column(_KNOWN).to_pylist(), notes.drop_columns(_KNOWN)
     tagged = options.tagged(notes, tagger)
-    mentions, words = first_mentions(options, notes, tagged)
+    mentions, words = first_mentions(options, notes, tagged, known)
     first = anonymize(notes, mentions, options.policy, options.key)
     doubts = doubts_of(tagged, mentions.spans) if options.doubts else NO_DOUBTS
     result = Deidentified(
@@ -135,15 +142,20 @@ def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch
         Counts(),
         doubts.moved(first.offsets, np.arange(len(notes))),
     )
-    return _checked(options, tagger, result, first.offsets, words) if options.checks else result
+    if not options.checks:
+        return result
+    return _checked(options, tagger, result, first.offsets, (words, known))
 
 
 def first_mentions(
-    options: DeidentifyOptions, notes: pa.RecordBatch, tagged: TaggedNotes
+    options: DeidentifyOptions,
+    notes: pa.RecordBatch,
+    tagged: TaggedNotes,
+    known: Sequence[Known] = (),
 ) -> tuple[Mentions, PatientWords]:
     """Return the mentions of notes, and their words, which must not stand elsewhere."""
     patients = _patients(notes)
-    mentions = Mentions.of_spans(notes, _found(options, tagged), options.policy)
+    mentions = Mentions.of_spans(notes, _found(options, tagged, known), options.policy)
     words = words_of(mentions.items, patients)
     repeated = tagged.repeated_spans(patients, words)
     others = outside(repeated, mentions.spans, notes.column("text").to_pylist())
@@ -156,9 +168,11 @@ def _patients(notes: pa.RecordBatch) -> Indices:
     return number_patients(notes.column("group"), rows)
 
 
-def _found(options: DeidentifyOptions, tagged: TaggedNotes) -> Spans:
-    """Return what the model and the patterns find."""
+def _found(options: DeidentifyOptions, tagged: TaggedNotes, known: Sequence[Known]) -> Spans:
+    """Return what the model and the patterns find, and what is known of the patients."""
     spans = [tagged.model_spans(options.threshold)]
+    if known:
+        spans.append(tagged.known_spans(known))
     if options.patterns:
         spans.append(tagged.pattern_spans(options.patterns))
     return Spans.joined(spans)
@@ -169,14 +183,15 @@ def _checked(
     tagger: Tagger,
     first: Deidentified,
     offsets: OffsetMap,
-    words: PatientWords,
+    sought: tuple[PatientWords, Sequence[Known]],
 ) -> Deidentified:
     """Search the output for what was overlooked, and replace it."""
     rows = np.unique(first.spans.rows)  # notes in which nothing was found are the same
     notes = first.notes.take(pa.array(rows))
+    words, known = sought[0], [sought[1][row] for row in rows.tolist()] if sought[1] else ()
     tagged = options.tagged(notes, tagger)
     repeated = tagged.repeated_spans(_patients(first.notes)[rows], words)
-    spans = Spans.joined([_found(options, tagged), repeated])
+    spans = Spans.joined([_found(options, tagged, known), repeated])
     done = replace(first.spans, rows=np.searchsorted(rows, first.spans.rows))
     left = outside(spans, done, notes.column("text").to_pylist())
     mentions = Mentions.of_spans(notes, left, options.policy)
@@ -220,7 +235,13 @@ def deidentified_batches(
         How they are de-identified.
     """
     if tagger is not None:
-        return applied(partial(deidentify, options), tagger, batches, unlabelled)
+        known = KnownPatients(options.policy.known) if options.policy.known else None
+
+        def sent(notes: pa.RecordBatch) -> pa.RecordBatch:
+            plain = unlabelled(notes)
+            return plain.append_column(_KNOWN, known.of_notes(notes)) if known else plain
+
+        return applied(partial(deidentify, options), tagger, batches, sent)
     return ((notes, _annotations_replaced(options, notes)) for notes in batches)
 
 

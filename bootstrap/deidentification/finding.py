@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anonymizers.known_patients import Known, NoteTokens, find_known
 from anonymizers.spans import Spans
 from bootstrap.deidentification.repeated import REPEATED, PatientWords, may_tell, recurring_tokens
 from bootstrap.tagging import tag_in_chunks
@@ -75,6 +76,11 @@ class TaggedNotes:
         classes = tuple(dict.fromkeys(labels))
         numbers = np.array([classes.index(label) for label in labels], np.int64)
         return self._spans(TokenSpans(tokens, tokens, numbers), classes, REPEATED)
+
+    def known_spans(self, known: Sequence[Known]) -> Spans:
+        """Return what is known of the patient of each note."""
+        words = np.array([*self.batch.vocabulary, ""], object)[self.batch.word_ids].tolist()
+        return find_known(NoteTokens(*self.tokens(), words), known)
 
     def tokens(self) -> tuple[Indices, Indices, Indices]:
         """Return the row of the note of each token, and its half-open offsets there."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from anonymizers.mention import Mention, folded
 from corpus.batch import Batch
 from gazetteers.builtin import BLOCKING, CUE_WORDS, read_gazetteer
+from gazetteers.common_words import is_common
 from gazetteers.folding import fold
 from gazetteers.grammar import Grammar
 
@@ -28,8 +29,6 @@ _LEAST = 4
 #: The categories whose words tell who a patient is, wherever they stand.
 _TELLING = frozenset({"person", "place", "organisation", "telephone", "number", "email"})
 _WORD = re.compile(r"\w+")
-#: The languages of words that say nothing in lower case.
-_LANGUAGES = ("es", "ca")
 
 
 def words_of(mentions: Iterable[Mention], patients: Indices) -> PatientWords:
@@ -79,7 +78,7 @@ def recurring_tokens(
     for row, (word, written) in enumerate(
         zip(fold(batch.vocabulary), batch.vocabulary, strict=True)
     ):
-        if word in numbers and not _is_common(written):
+        if word in numbers and not is_common(written):
             of_types[row] = numbers[word]
     of_tokens = of_types[batch.word_ids]
     tokens = np.flatnonzero(of_tokens >= 0)
@@ -94,7 +93,7 @@ def recurring_tokens(
 def may_tell(text: str) -> bool:
     """Return whether a text has a word or a number that may tell who somebody is."""
     words = _WORD.findall(text)
-    return any(_tells(folded(word)) and not _is_common(word) for word in words)
+    return any(_tells(folded(word)) and not is_common(word) for word in words)
 
 
 @functools.lru_cache(1 << 16)  # names and places repeat
@@ -105,16 +104,6 @@ def _telling_words(text: str) -> tuple[str, ...]:
 
 def _tells(word: str) -> bool:
     return len(word) >= _LEAST and word not in _usual_words()
-
-
-@functools.lru_cache(1 << 16)
-def _is_common(word: str) -> bool:
-    """Return whether a word is in lower case, and one of the language."""
-    if not word.islower():
-        return False
-    import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
-
-    return any(simplemma.is_known(word, lang=language) for language in _LANGUAGES)
 
 
 @functools.cache

@@ -102,7 +102,8 @@ class Report:
             f"{number_of(self.first.notes, 'note')}"
         )
         by_source = _sums(mentions, 1)
-        yield "found by: " + ", ".join(f"{name} {count:,}" for name, count in by_source.items())
+        if by_source:
+            yield "found by: " + ", ".join(f"{name} {n:,}" for name, n in by_source.items())
         failed = Counter({key: n for key, n in mentions.items() if key[3] != REPLACED})
         for (label, outcome), count in sorted(_sums(failed, 0, 3).items()):
             yield f"placeholders for {quoted(label)}: {count:,} ({outcome})"

@@ -41,6 +41,7 @@ from bootstrap.runs.folder import Run
 from corpus.errors import InputError, number_of
 from corpus.formats import FORMATS, Columns, count_records, read_batches, target_of, write_batches
 from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
+from corpus.formats.sources import Carry
 from corpus.kernels.compiled import warm_up
 from taggers import Tagger
 from taggers.base import kernels_of
@@ -71,7 +72,7 @@ def main(options: argparse.Namespace) -> None:
         problems,
         columns=columns,
         labelled=model is None,
-        carry=FORMATS[target.format].carry,
+        carry=_carry(how, FORMATS[target.format].carry),
     )
     with ExitStack() as stack:
         tagger = stack.enter_context(model.ready(options, columns, total)) if model else None
@@ -100,6 +101,12 @@ def main(options: argparse.Namespace) -> None:
     print_report(
         [*written_lines(written, options.target, problems), *report.lines()], options.target
     )
+
+
+def _carry(how: DeidentifyOptions, carry: Carry) -> Carry:
+    """Return how other columns are read, which may say who a patient is."""
+    known = how.policy.known
+    return "columns" if known and not known.table and carry == "nothing" else carry
 
 
 def _how(options: argparse.Namespace, model: NamedModel | None) -> tuple[DeidentifyOptions, Report]:

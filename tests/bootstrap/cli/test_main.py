@@ -22,7 +22,8 @@ Command = Callable[..., Any]
 
 COMMANDS = [
     "demo", "init", "check", "run", "active", "experiment", "crossvalidate", "tag", "evaluate",
-    "export", "audit", "convert", "count", "embed", "cluster", "gazetteer", "rules", "show",
+    "deidentify", "key", "reidentify", "risk", "export", "audit", "convert", "count", "embed",
+    "cluster", "gazetteer", "rules", "show",
     "report", "plot", "help", "completion",
 ]  # fmt: skip
 GROUPS = {

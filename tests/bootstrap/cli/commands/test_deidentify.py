@@ -203,3 +203,20 @@ def test_risk_counts_patients_who_are_alone(run_here: Command, tmp_path: Path) -
     assert "71" not in done.all
     done = run_here("risk", path, "--columns", "weight")
     assert done.code == 2 and "weight" in done.err
+
+
+def test_what_columns_say_of_the_patient_is_found(run_here: Command, tmp_path: Path) -> None:
+    notes, policy, out = (tmp_path / name for name in ("n.jsonl", "own.toml", "out.jsonl"))
+    row = {"id": "1", "text": "Sra. PUIGDEFABREGA, NHC 12-34-56", "name": "Marta Puigdefàbregas"}
+    notes.write_text(json.dumps(row | {"nhc": "123456"}) + "\n")
+    policy.write_text(
+        'extends = "placeholders"\n[known.columns]\nname = "person"\nnhc = "number"\n'
+    )
+    done = run_here("deidentify", "kind:patterns", notes, out, "--policy", policy, "--jobs", 1)
+    assert done.code == 0, done
+    assert texts_of(out) == ["Sra. <PERSON>, NHC <ID>"]
+    assert json.loads(out.read_text())["name"] == "Marta Puigdefàbregas"  # as the docs say
+    assert "known patient 2" in done.out
+    policy.write_text('[known.columns]\nsurname = "person"\n')
+    done = run_here("deidentify", "kind:patterns", notes, tmp_path / "o2", "--policy", policy)
+    assert done.code == 2 and "surname" in done.err

@@ -227,6 +227,9 @@ def test_the_demonstration_runs_what_it_prints(
     monkeypatch.setattr(
         "bootstrap.cli.commands.demo.scores_on_test", lambda *arguments: score(gold, gold)
     )
+    monkeypatch.setattr(
+        "bootstrap.cli.commands.demo.deidentified_on_test", lambda *_: [("Anna", "Rosa")]
+    )
     for name in ("embed.train", "cluster.main"):
         monkeypatch.setattr(f"bootstrap.cli.commands.{name}", called.append)
     out = tmp_path / "demo"
@@ -242,6 +245,7 @@ def test_the_demonstration_runs_what_it_prints(
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for path in (out / "notes").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "  - Anna\n  + Rosa\n" in done.out
     (configuration,) = runs
     printed = re.findall(r"^  bootstrap (embed|cluster) ", done.out, re.MULTILINE)
     if initial_model == "seed":

@@ -1,0 +1,381 @@
+"""What a hospital knows of the patient of a note, and where it stands in the note.
+
+Names, birth dates, addresses, telephones and record numbers are columns of the notes, or of a table
+with a row for each patient. They are found without a model: abbreviated, in another order, with
+other separators, and misspelt.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from rapidfuzz.distance import OSA
+
+from anonymizers.mention import folded
+from anonymizers.spans import Spans
+from corpus.dates import parse
+from corpus.errors import InputError
+from corpus.formats.batches import OTHERS, columns_after_notes, has_records
+from gazetteers.common_words import is_common
+from gazetteers.grammar import Grammar
+
+Indices: TypeAlias = npt.NDArray[np.int64]
+
+#: What has found the spans, for the report.
+KNOWN = "known patient"
+
+#: The classes of what is found, by the category of the column.
+CLASSES: Mapping[str, str] = {
+    "person": "PERSON",
+    "date": "DATE",
+    "place": "LOCATION",
+    "telephone": "TELEPHONE",
+    "email": "EMAIL",
+    "number": "ID",
+}
+#: The type of the column of what is known of each note.
+TYPE = pa.list_(pa.struct([("category", pa.string()), ("value", pa.string())]))
+
+#: The category and the value of what is known of a patient.
+Known: TypeAlias = Sequence[Mapping[str, str]]
+
+#: The column of a table that is the group of the notes.
+_PATIENT = "patient"
+#: The least letters of a word of a name, and of an address; the least characters of a number.
+_NAME, _ADDRESS, _NUMBER = 3, 4, 4
+#: Words of so many letters may have one wrong letter, and of so many two.
+_ONE_ERROR, _TWO_ERRORS = 5, 8
+#: The most tokens between two words of a name, such as ``, J. de``.
+_BETWEEN = 4
+_WORD = re.compile(r"[^\W\d_]+")
+_SIGNS = frozenset(".,-'’")
+
+
+class KnownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where what is known of patients is: the table ``[known]`` of a policy.
+
+    Parameters
+    ----------
+    columns : dict of str to str
+        The category of each column: a key of `CLASSES`.
+    table : str
+        A CSV or Parquet file with the columns, and the column ``patient``, the group of the notes.
+        If empty, the columns are those of the notes.
+    """
+
+    columns: dict[str, str]
+    table: str = ""
+
+    def __post_init__(self) -> None:
+        for column, category in self.columns.items():
+            if category not in CLASSES:
+                raise InputError(f"{column}: expected one of {', '.join(CLASSES)}")
+
+
+class KnownPatients:
+    """What is known of patients.
+
+    Parameters
+    ----------
+    options : KnownOptions
+        Where it is.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or lacks a column.
+    """
+
+    def __init__(self, options: KnownOptions) -> None:
+        self._columns = options.columns
+        self._values = _read_table(options) if options.table else None
+
+    def of_notes(self, notes: pa.RecordBatch) -> pa.Array:
+        """Return what is known of the patient of each note, of the type `TYPE`.
+
+        Raises
+        ------
+        InputError
+            If the notes lack a column.
+        """
+        if self._values is not None:
+            rows = [
+                self._values.get(group or "", []) for group in notes.column("group").to_pylist()
+            ]
+        else:
+            rows = list(self._of_columns(notes))
+        return pa.array(rows, TYPE)
+
+    def _of_columns(self, notes: pa.RecordBatch) -> Iterator[list[dict[str, str]]]:
+        if has_records(notes.schema):
+            texts = notes.column(OTHERS).to_pylist()
+            records = [msgspec.json.decode(text or "{}") for text in texts]
+            names = {name for record in records for name in record}
+        else:
+            columns = columns_after_notes(notes)
+            names = {*columns}
+        for name in self._columns:
+            if name not in names:
+                raise InputError(f"[known] {name}: the notes have no such column")
+        if not has_records(notes.schema):
+            values = zip(*(columns[name].to_pylist() for name in self._columns), strict=True)
+            records = [dict(zip(self._columns, row, strict=True)) for row in values]
+        for record in records:
+            yield list(_known(self._columns, record))
+
+
+def _known(columns: Mapping[str, str], record: Mapping[str, object]) -> Iterator[dict[str, str]]:
+    """Yield what a record says."""
+    for name, category in columns.items():
+        value = record.get(name)
+        if isinstance(value, datetime.date):
+            value = value.isoformat()[:10]
+        if value is not None and (text := str(value).strip()):
+            yield {"category": category, "value": text}
+
+
+def _read_table(options: KnownOptions) -> dict[str, list[dict[str, str]]]:
+    """Return what a table says of each patient."""
+    path = Path(options.table)
+    try:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet as pq  # noqa: PLC0415 - not always used
+
+            records = pq.read_table(path).to_pylist()
+        else:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                records = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowInvalid):
+        raise InputError(f"[known] table {path} cannot be read; expected CSV or Parquet") from None
+    for name in (_PATIENT, *options.columns):
+        if records and name not in records[0]:
+            raise InputError(f"[known] table {path} has no column {name}")
+    values: dict[str, list[dict[str, str]]] = {}
+    for record in records:
+        values.setdefault(str(record[_PATIENT]), []).extend(_known(options.columns, record))
+    return values
+
+
+class NoteTokens(NamedTuple):
+    """The tokens of notes, in order.
+
+    Parameters
+    ----------
+    rows, starts, ends : ndarray of int64, shape (N,)
+        The note of each token, and its half-open offsets there.
+    words : list of str, length N
+        The tokens as they are written.
+    """
+
+    rows: Indices
+    starts: Indices
+    ends: Indices
+    words: list[str]
+
+
+def find_known(tokens: NoteTokens, known: Sequence[Known]) -> Spans:
+    """Find what is known of patients in their notes.
+
+    Parameters
+    ----------
+    tokens : NoteTokens
+        The tokens of all notes.
+    known : sequence of sequence of mapping of str to str
+        The category and the value of what is known of the patient of each note.
+    """
+    spans: list[tuple[int, int, str]] = []  # the first and the last token, and the class
+    borders = np.searchsorted(tokens.rows, np.arange(len(known) + 1)).tolist()
+    for row, values in enumerate(known):
+        first, end = borders[row], borders[row + 1]
+        if not values or first == end:
+            continue
+        note = _Note(tokens.words[first:end])
+        by_category: dict[str, list[str]] = {}
+        for value in values:
+            by_category.setdefault(value["category"], []).append(value["value"])
+        for category, texts in by_category.items():
+            places = _FINDERS[category](note, texts)
+            spans += [(first + a, first + b, CLASSES[category]) for a, b in places]
+    firsts, lasts = (np.array([span[side] for span in spans], np.int64) for side in (0, 1))
+    return Spans(
+        tokens.rows[firsts],
+        tokens.starts[firsts],
+        tokens.ends[lasts],
+        np.array([label for *_, label in spans], object),
+        np.full(len(spans), KNOWN, object),
+    )
+
+
+class _Note:
+    """The tokens of a note, and their letters and digits in a row."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.words = words
+        self.folded = [folded(word) for word in words]
+        self.compact = ""
+        self.owners: list[int] = []  # the token of each character
+        for place, word in enumerate(self.folded):
+            if word.isalnum():
+                self.compact += word
+                self.owners += [place] * len(word)
+
+    def runs(self, value: str) -> Iterator[tuple[int, int]]:
+        """Yield the first and last tokens that together have the letters and digits of a value."""
+        start = self.compact.find(value)
+        while start >= 0:
+            end = start + len(value)
+            first, last = self.owners[start], self.owners[end - 1]
+            is_whole = not (start and self.owners[start - 1] == first)
+            if is_whole and not (end < len(self.owners) and self.owners[end] == last):
+                yield first, last
+            start = self.compact.find(value, start + 1)
+
+
+def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
+    words = {word for value in values for word in _WORD.findall(folded(value))}
+    names = {word for word in words - _particles() if len(word) >= _NAME}
+    is_name = [
+        (word in names or _is_misspelt(word, names)) and not is_common(written)
+        for word, written in zip(note.folded, note.words, strict=True)
+    ]
+    initials = {name[0] for name in names}
+    joins = [
+        word in _SIGNS or word in _particles() or word in initials or word in names
+        for word in note.folded
+    ]
+    places: list[tuple[int, int]] = []
+    for place in (place for place, found in enumerate(is_name) if found):
+        first = last = place
+        # Initials beside a word of a name, with their dots.
+        while first and note.folded[first - 1] in initials | {"."} and joins[first - 1]:
+            first -= 1
+        while first < place and note.folded[first] == ".":
+            first += 1
+        after = last + 1 + (note.folded[last + 1 : last + 2] == [","])
+        if after < len(joins) and note.folded[after] in initials:
+            last = after
+        between = range(places[-1][1] + 1, first) if places else range(0)
+        if places and len(between) <= _BETWEEN and all(joins[token] for token in between):
+            places[-1] = (places[-1][0], max(last, places[-1][1]))
+        else:
+            places.append((first, last))
+    return places
+
+
+def _is_misspelt(word: str, names: set[str]) -> bool:
+    """Return whether a word is one of some names with a wrong letter, or two if it is long."""
+    if len(word) < _ONE_ERROR or not word.isalpha():
+        return False
+    most = 1 if len(word) < _TWO_ERRORS else 2
+    return any(
+        abs(len(name) - len(word)) <= most
+        and len(name) >= _ONE_ERROR
+        and OSA.distance(name, word, score_cutoff=most) <= most
+        for name in names
+    )
+
+
+def _addresses(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
+    usual = _address_words()
+    words = {word for value in values for word in re.findall(r"\w+", folded(value))}
+    words = {word for word in words if len(word) >= _ADDRESS and word not in usual}
+    return [
+        (place, place)
+        for place, (word, written) in enumerate(zip(note.folded, note.words, strict=True))
+        if word in words and not is_common(written)
+    ]
+
+
+def _numbers(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
+    places: list[tuple[int, int]] = []
+    for value in values:
+        characters = "".join(filter(str.isalnum, folded(value)))
+        for form in {characters, characters.lstrip("0")}:
+            if len(form) >= _NUMBER and any(map(str.isdigit, form)):
+                places += note.runs(form)
+    return places
+
+
+def _telephones(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
+    own = [re.sub(r"^(?:\+|00)34", "", re.sub(r"[^\d+]", "", value)) for value in values]
+    return _numbers(note, [*own, *(f"34{value}" for value in own), *(f"0034{v}" for v in own)])
+
+
+def _emails(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
+    forms = ("".join(filter(str.isalnum, folded(value))) for value in values if "@" in value)
+    return [place for form in forms for place in note.runs(form)]
+
+
+def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
+    dates = {date for value in values if (date := _date(value)) is not None}
+    places = []
+    for date in dates:
+        day, month = {f"{date.day}", f"{date.day:02}"}, {f"{date.month}", f"{date.month:02}"}
+        years = {f"{date.year}", f"{date.year % 100:02}"}
+        for form in {
+            part
+            for d in day
+            for m in month | _months(date.month)
+            for y in years
+            for part in (
+                f"{d}{m}{y}",
+                f"{d}de{m}de{y}",
+                f"{d}de{m}del{y}",
+                f"{y}{m}{d}",
+                f"{m}{d}{y}",
+            )
+            if len(part) >= _NUMBER
+        }:
+            places += [
+                (first, last) for first, last in note.runs(form) if last > first or len(form) > 6
+            ]
+    return places
+
+
+@functools.lru_cache(1 << 12)
+def _date(text: str) -> datetime.date | None:
+    parsed = parse(text)
+    return parsed.date if parsed else None
+
+
+@functools.cache
+def _months(month: int) -> frozenset[str]:
+    """Return the folded names of a month."""
+    from corpus.dates.languages import LANGUAGES  # noqa: PLC0415 - as above
+
+    rows = (row[month - 1] for own in LANGUAGES.values() for row in own.months.rows[:2])
+    return frozenset(folded(name) for names in rows for name in names)
+
+
+@functools.cache
+def _particles() -> frozenset[str]:
+    return Grammar.read().particles
+
+
+@functools.cache
+def _address_words() -> frozenset[str]:
+    """Return the words that many addresses have."""
+    places = Grammar.read().places.values()
+    texts = [form for words in places for forms in words.heads.values() for form in forms]
+    texts += [word for words in places for word in (*words.heads, *words.tails)]
+    return frozenset(re.findall(r"\w+", folded(" ".join(texts))))
+
+
+_FINDERS = {
+    "person": _names,
+    "date": _dates,
+    "place": _addresses,
+    "telephone": _telephones,
+    "email": _emails,
+    "number": _numbers,
+}

@@ -1,0 +1,127 @@
+"""What is known of a patient is found in his notes, in other forms, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizers.known_patients import (
+    KnownOptions,
+    KnownPatients,
+    NoteTokens,
+    find_known,
+)
+from corpus.batch import make_batch
+from corpus.document import Document
+from corpus.errors import InputError, Problems
+from corpus.formats import read_batches
+
+
+def found(text: str, **known: str) -> list[str]:
+    batch = make_batch([Document("1", text)], labelled=False)
+    words = [batch.vocabulary[number] for number in batch.word_ids.tolist()]
+    rows = np.zeros(batch.n_tokens, np.int64)
+    tokens = NoteTokens(rows, batch.starts.astype(np.int64), batch.ends.astype(np.int64), words)
+    values = [{"category": category, "value": value} for category, value in known.items()]
+    spans = find_known(tokens, [values])
+    return [text[a:b] for a, b in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Vista Marta Puigdefàbregas Soler hoy", ["Marta Puigdefàbregas Soler"]),
+        ("PUIGDEFABREGAS SOLER, MARTA", ["PUIGDEFABREGAS SOLER, MARTA"]),
+        ("M. Puigdefàbregas y Soler", ["M. Puigdefàbregas y Soler"]),
+        ("Sra. Puigdefabrgas", ["Puigdefabrgas"]),  # misspelt
+        ("Puigdefàbregas, M. ingresa", ["Puigdefàbregas, M"]),
+        ("puigdefabregas viene sola", ["puigdefabregas"]),
+        ("martes, soleado", []),
+        ("Sra. Blanco, Josefa Ruiz", []),
+    ],
+)
+def test_names(text: str, expected: list[str]) -> None:
+    assert found(text, person="Marta Puigdefàbregas Soler") == expected
+
+
+def test_a_common_word_counts_only_with_a_capital() -> None:
+    assert found("sustancia blanco. Sra. Blanco", person="Ana Blanco Ruiz") == ["Blanco"]
+
+
+@pytest.mark.parametrize(
+    ("category", "value", "text", "expected"),
+    [
+        ("telephone", "+34 935 550 102", "tel 93 555 01 02.", ["93 555 01 02"]),
+        ("telephone", "935550102", "0034-935-550-102", ["935-550-102", "0034-935-550-102"]),
+        ("number", "00123456", "NHC 123.456", ["123.456"]),
+        ("number", "12345678Z", "DNI 12.345.678-z", ["12.345.678-z"]),
+        ("number", "12", "cama 12", []),
+        ("number", "123456", "1234567 y 0123456", []),
+        ("email", "ana.puig@x.es", "ANA.PUIG@x.es", ["ANA.PUIG@x.es"]),
+        ("date", "1950-03-12", "12/3/50; 12 de marzo de 1950", ["12/3/50", "12 de marzo de 1950"]),
+        ("date", "12/03/1950", "12-03-1950; 13/03/1950", ["12-03-1950"]),
+        ("place", "C/ Balmes 12, Olot", "en Balmes, calle de Olot", ["Balmes", "Olot"]),
+        ("person", "N", "N hoy", []),
+        ("person", "(.*)", "todo", []),
+        ("date", "desconocida", "hoy", []),
+    ],
+)  # fmt: skip
+def test_other_values(category: str, value: str, text: str, expected: list[str]) -> None:
+    assert sorted(found(text, **{category: value})) == sorted(expected)
+
+
+@given(
+    st.text(max_size=40),
+    st.text(max_size=12),
+    st.sampled_from(["person", "date", "place", "telephone", "email", "number"]),
+)
+def test_spans_lie_in_the_text(text: str, value: str, category: str) -> None:
+    for piece in found(text, **{category: value}):
+        assert piece and piece in text
+
+
+def test_the_columns_of_notes(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "text": "Ana", "nombre": "Ana Puig", "nhc": 123456, "alta": None},
+        {"id": "2", "text": "x", "nombre": "", "nhc": None, "alta": "2010-01-02"},
+    ]
+    path = tmp_path / "n.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = KnownOptions({"nombre": "person", "nhc": "number", "alta": "date"})
+    expected = [
+        [{"category": "person", "value": "Ana Puig"}, {"category": "number", "value": "123456"}],
+        [{"category": "date", "value": "2010-01-02"}],
+    ]
+    for carry in ("records", "columns"):
+        (batch,) = read_batches(path, problems=Problems(), labelled=False, carry=carry)
+        assert KnownPatients(options).of_notes(batch).to_pylist() == expected
+    (batch,) = read_batches(path, problems=Problems(), labelled=False, carry="columns")
+    with pytest.raises(InputError, match="edad: the notes have no such column"):
+        KnownPatients(KnownOptions({"edad": "number"})).of_notes(batch)
+
+
+def test_a_table_of_patients(tmp_path: Path) -> None:
+    table = tmp_path / "patients.csv"
+    table.write_text("patient,name\np1,Ana Puig\np2,\np1,Anna\n")
+    options = KnownOptions({"name": "person"}, str(table))
+    path = tmp_path / "n.jsonl"
+    rows = [
+        {"id": str(n), "text": "x", "group": group} for n, group in enumerate(["p2", "p1", None])
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (batch,) = read_batches(path, problems=Problems(), labelled=False)
+    values = [
+        [v["value"] for v in row] for row in KnownPatients(options).of_notes(batch).to_pylist()
+    ]
+    assert values == [[], ["Ana Puig", "Anna"], []]
+    with pytest.raises(InputError, match="has no column age"):
+        KnownPatients(KnownOptions({"age": "number"}, str(table)))
+    with pytest.raises(InputError, match="cannot be read"):
+        KnownPatients(KnownOptions({"age": "number"}, str(tmp_path / "none.csv")))
+    with pytest.raises(InputError, match="name: expected one of person"):
+        KnownOptions({"name": "surname"})
