@@ -28,6 +28,7 @@ class _PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     categories: dict[str, str] = {}
     operators: dict[str, str | dict[str, Any]] = {}
     known: KnownOptions | None = None
+    phrases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,14 @@ class Policy:
         The operator of classes and of categories. The one of a class comes first.
     known : KnownOptions, optional
         Where it is what is known of patients.
+    phrases : tuple of str
+        Gazetteers whose phrases are replaced, too: files or built-in lists.
     """
 
     categories: Mapping[str, str]
     operators: Mapping[str, Operator]
     known: KnownOptions | None = None
+    phrases: tuple[str, ...] = ()
 
     def category(self, label: str) -> str:
         """Return the category of a class; `UNKNOWN` if nobody has described it."""
@@ -112,7 +116,7 @@ def _policy_of(content: bytes, name: str) -> Policy:
                 f"name one of {', '.join(categories())} for it in [categories]"
             )
     operators = {of: _operator(value, f"{name}: {of}") for of, value in file.operators.items()}
-    return Policy(known, {**base.operators, **operators}, file.known)
+    return Policy(known, {**base.operators, **operators}, file.known, file.phrases)
 
 
 def _operator(value: str | Mapping[str, Any], place: str) -> Operator:

@@ -24,6 +24,8 @@ from corpus.patients import number_patients
 from corpus.replacement import OffsetMap
 from corpus.units import Unit
 from taggers import Tagger
+from taggers.annotators import Phrases
+from taggers.patterns import KERNELS
 from taggers.patterns.labelled import LabelledPatterns
 
 #: What has found the spans that the notes came with, for the report.
@@ -47,6 +49,8 @@ class DeidentifyOptions:
         The unit that is tagged separately.
     patterns : LabelledPatterns, optional
         Patterns whose spans are replaced, too.
+    phrases : Phrases, optional
+        Phrases that are replaced, too.
     threshold : float
         Tokens are replaced, too, whose probability of being outside of all entities is lower.
     checks : bool
@@ -59,9 +63,15 @@ class DeidentifyOptions:
     key: Key
     unit: Unit = "document"
     patterns: LabelledPatterns | None = None
+    phrases: Phrases | None = None
     threshold: float = 0.0
     checks: bool = True
     doubts: bool = False
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
+        return (*KERNELS, *(("gazetteers.phrases.matching",) if self.phrases else ()))
 
     def tagged(self, notes: pa.RecordBatch, tagger: Tagger) -> TaggedNotes:
         """Tag notes in units."""
@@ -95,7 +105,12 @@ def deidentify_options(
             f"--key-file, or set {VARIABLE}"
         )
     return DeidentifyOptions(
-        parsed, key or Key.random(), unit, patterns=LabelledPatterns(), threshold=threshold
+        parsed,
+        key or Key.random(),
+        unit,
+        patterns=LabelledPatterns(),
+        phrases=Phrases.from_files(parsed.phrases) if parsed.phrases else None,
+        threshold=threshold,
     )
 
 
@@ -175,6 +190,8 @@ def _found(options: DeidentifyOptions, tagged: TaggedNotes, known: Sequence[Know
         spans.append(tagged.known_spans(known))
     if options.patterns:
         spans.append(tagged.pattern_spans(options.patterns))
+    if options.phrases:
+        spans.append(tagged.phrase_spans(options.phrases))
     return Spans.joined(spans)
 
 

@@ -18,14 +18,16 @@ from corpus.batch import batch_of_texts
 from corpus.errors import Problems
 from corpus.tags import TokenSpans, classes_of, find_entities
 from corpus.units import Unit, split_batch
+from gazetteers.phrases.matcher import BLOCKED
 from taggers import Tagger, Tagging
+from taggers.annotators import Phrases
 from taggers.base import Detail
 from taggers.patterns.labelled import LabelledPatterns, entities_of
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
 #: What has found spans, for the report.
-MODEL, PATTERN = "model", "pattern"
+MODEL, PATTERN, PHRASE = "model", "pattern", "phrase"
 
 
 class TaggedNotes:
@@ -68,6 +70,17 @@ class TaggedNotes:
     def pattern_spans(self, patterns: LabelledPatterns) -> Spans:
         """Return the spans of patterns."""
         return self._spans(entities_of(patterns.find(self.batch)[0]), patterns.classes, PATTERN)
+
+    def phrase_spans(self, phrases: Phrases) -> Spans:
+        """Return the phrases of lists, with the classes of the lists."""
+        stream = phrases.annotate(self.batch)
+        labels = ("O", *stream.vocabulary)
+        tags = (stream.values + 1).astype(np.int16)
+        entities = find_entities(tags, self.batch.document_offsets, labels)
+        classes = classes_of(labels)
+        kept = np.array([name != BLOCKED for name in (*classes, "")])[entities.classes]
+        entities = TokenSpans(entities.first[kept], entities.last[kept], entities.classes[kept])
+        return self._spans(entities, classes, PHRASE)
 
     def repeated_spans(self, patients: Indices, words: PatientWords) -> Spans:
         """Return the words of the mentions of patients, wherever they stand."""

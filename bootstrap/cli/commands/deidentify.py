@@ -45,7 +45,6 @@ from corpus.formats.sources import Carry
 from corpus.kernels.compiled import warm_up
 from taggers import Tagger
 from taggers.base import kernels_of
-from taggers.patterns import KERNELS
 
 #: Stands for the annotations of the notes, in the place of a model.
 ANNOTATIONS = "-"
@@ -65,7 +64,8 @@ def main(options: argparse.Namespace) -> None:
     how, report = _how(options, model)
     shown = ShownNotes(options.show_text) if options.show_text is not None else None
     target = target_of(options.target, format=options.target_format, columns=columns)
-    warm_up(*(kernels_of(model.tagger) if model else ()), *KERNELS, announce=report_compiling)
+    kernels = (*kernels_of(model.tagger), *how.kernels) if model else ()
+    warm_up(*kernels, announce=report_compiling)
     total = count_records(options.source, format=options.source_format)
     notes = read_note_batches(
         options,

@@ -19,7 +19,9 @@ from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.formats.batches import batch_of, documents_of
 from corpus.tags import TokenSpans, tags_of_entities
+from gazetteers.phrases.matcher import BLOCKED
 from taggers import Tagging
+from taggers.annotators import Phrases
 from taggers.patterns.labelled import LabelledPatterns
 
 KEY = Key(bytes(range(32)))
@@ -80,6 +82,13 @@ def test_a_common_word_in_lower_case_stays() -> None:
 def test_patterns_find_what_the_model_does_not() -> None:
     result = result_of(["Puig, ana@x.es"], Words("Puig"), patterns=LabelledPatterns())
     assert texts_of(result) == ["<PERSON>, <EMAIL>"]
+
+
+def test_phrases_are_replaced_with_their_class() -> None:
+    phrases = Phrases({"hospital": ["hospital de olot"], BLOCKED: ["signo de puig"]})
+    texts = ["Va al Hospital de Olot. Signo de Puig"]
+    result = result_of(texts, Words(), phrases=phrases)
+    assert texts_of(result) == ["Va al <hospital>. Signo de Puig"]
 
 
 def test_a_threshold_replaces_doubtful_words_and_without_it_they_are_named() -> None:
