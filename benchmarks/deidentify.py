@@ -4,6 +4,7 @@ The model is the CRF with its defaults, trained on whole notes of train. Nothing
 
     python benchmarks/deidentify.py leaks     # annotated mentions of dev, searched in the output
     python benchmarks/deidentify.py recall    # mentions covered and other tokens replaced
+    python benchmarks/deidentify.py taggers   # without annotated notes, with 100, and with train
     python benchmarks/deidentify.py utility   # a CRF trained on de-identified train, scored on dev
     python benchmarks/deidentify.py speed     # the time beside the one of tagging
 """
@@ -32,15 +33,18 @@ from bootstrap.deidentification.deidentify import (
     deidentify,
     deidentify_options,
 )
-from bootstrap.deidentification.finding import within
 from bootstrap.deidentification.recall import coverage_of, estimated
 from bootstrap.tagging import TagOptions, find_spans
 from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.formats.batches import batch_of, concatenated, documents_of
+from gazetteers.builtin import CENSUS
 from taggers import Tagger
 from taggers.crf.crf_options import CRFOptions
 from taggers.crf.crf_tagger import CRFTagger
+from taggers.dictionaries.dictionary_options import ListOptions
+from taggers.dictionaries.list_tagger import ListTagger
+from taggers.patterns.pattern_tagger import PatternTagger
 
 KEY = Key(b"a key for measurements, no secret")
 RECALLS = (0.98, 0.985, 0.99, 0.995)
@@ -94,17 +98,17 @@ def leaks() -> None:
     tagger, notes = trained(train), batch_of(dev)
     gold = Spans.of_notes(notes, "gold")
     chosen = {None: 0.0, **thresholds(train)}
-    print("| policy | recall | threshold | mentions left in part | texts that still stand |")
+    print("| policy | recall | threshold | mentions left, in part | texts that still stand |")
     print("|---|---|---|---|---|")
     by_class: Counter[str] = Counter()
     for policy in POLICIES:
         for recall, threshold in chosen.items():
             how = deidentify_options(policy, KEY, "document", threshold=threshold)
             result = deidentified(notes, tagger, how)
-            left = ~within(gold.rows, gold.starts, gold.ends, result.originals)
+            left = ~covered(dev, gold, result.originals)
             if policy == "surrogates" and recall == 0.99:
                 by_class.update(gold.labels[left].tolist())
-            stands = standing(dev, gold, result)
+            stands = standing(dev, gold.take(np.flatnonzero(~left)), result)
             print(
                 f"| {policy} | {recall or 'none'} | {threshold:.4f} | {left.sum():,} of "
                 f"{len(left):,} ({left.mean():.2%}) | {stands:,} |"
@@ -112,14 +116,23 @@ def leaks() -> None:
     print("left with surrogates and a recall of 0.99:", dict(by_class.most_common()))
 
 
+def covered(documents: Sequence[Document], gold: Spans, replaced: Spans) -> np.ndarray:
+    """Return which annotated mentions have all letters and digits within replaced spans."""
+    texts = [np.array([character.isalnum() for character in note.text], bool) for note in documents]
+    for row, start, end in zip(replaced.rows, replaced.starts, replaced.ends, strict=True):
+        texts[row][start:end] = False
+    places = zip(gold.rows, gold.starts, gold.ends, strict=True)
+    return np.array([not texts[row][start:end].any() for row, start, end in places])
+
+
 def standing(documents: Sequence[Document], gold: Spans, result: Deidentified) -> int:
-    """Count the annotated mentions that were replaced and whose text still stands in the note."""
-    texts = [folded(text) for text in result.notes.column("text").to_pylist()]
-    covered = within(gold.rows, gold.starts, gold.ends, result.originals)
-    count = 0
-    for row, start, end in zip(
-        gold.rows[covered], gold.starts[covered], gold.ends[covered], strict=True
-    ):
+    """Count the mentions that were replaced and whose text still stands outside of replacements."""
+    texts = result.notes.column("text").to_pylist()
+    spans = result.spans
+    for row, start, end in zip(spans.rows, spans.starts, spans.ends, strict=True):
+        texts[row] = f"{texts[row][:start]}{' ' * (end - start)}{texts[row][end:]}"
+    texts, count = [folded(text) for text in texts], 0
+    for row, start, end in zip(gold.rows, gold.starts, gold.ends, strict=True):
         text = folded(documents[row].text[start:end]).strip()
         if len(text) >= LEAST and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", texts[row]):
             count += 1
@@ -143,6 +156,33 @@ def recall() -> None:
         least = np.sort(coverage.needed)[int(np.ceil(target * len(coverage.needed))) - 1]
         print(
             f"{target} on dev costs {coverage.removed(np.nextafter(least, 2)):.2%} of other tokens"
+        )
+
+
+def taggers() -> None:
+    """Print what is left of dev by how much was annotated, without any threshold."""
+    train, dev = (units_of(split, None, "document") for split in ("train", "dev"))
+    notes = batch_of(dev)
+    lists = ListTagger(ListOptions(names=(CENSUS,)))
+    own: dict[str, Tagger] = {
+        "none: patterns": PatternTagger(),
+        "none: lists and patterns": lists.fit(
+            make_batch(dev, labelled=False), rng=np.random.default_rng(0)
+        ),
+        "100 notes: CRF and patterns": trained(train[:: len(train) // 100][:100]),
+        "500 notes (train): CRF and patterns": trained(train),
+    }
+    print("| annotated notes | recall | other tokens | notes that leak | notes per second |")
+    print("|---|---|---|---|---|")
+    for name, tagger in own.items():
+        how = deidentify_options("placeholders", None, "document")
+        coverage = coverage_of([notes], tagger, how)
+        begin = time.process_time()
+        deidentify(how, tagger, notes)
+        rate = len(notes) / (time.process_time() - begin)
+        print(
+            f"| {name} | {coverage.recall(0):.3f} | {coverage.removed(0):.2%} | "
+            f"{coverage.leaking(0)} of {len(dev)} | {rate:,.0f} |"
         )
 
 
@@ -183,7 +223,13 @@ def speed() -> None:
 
 def main() -> None:
     """Print the results of an experiment."""
-    experiments = {"leaks": leaks, "recall": recall, "utility": utility, "speed": speed}
+    experiments = {
+        "leaks": leaks,
+        "recall": recall,
+        "taggers": taggers,
+        "utility": utility,
+        "speed": speed,
+    }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("experiment", choices=tuple(experiments))
     experiments[parser.parse_args().experiment]()

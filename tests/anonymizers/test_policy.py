@@ -1,10 +1,15 @@
 """Policies name an operator for every class, and bad ones are refused in one line."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
 from anonymizers.categories import UNKNOWN, categories
+from anonymizers.keys import Key
+from anonymizers.mention import Mention
+from anonymizers.operator import Operator
 from anonymizers.operators import (
     OPERATORS,
     PLACEHOLDER,
@@ -82,3 +87,34 @@ def test_operators_say_what_they_protect_against_and_lose() -> None:
     for operator in OPERATORS.values():
         assert operator.__doc__ and len(operator.__doc__.splitlines()) > 2, operator
     assert set(categories()) >= {"person", "place", "date", "age", "number"}
+
+
+class Initials(Operator, frozen=True):
+    """Writes initials, as an operator of another package may."""
+
+    needs_key: ClassVar[bool] = False
+    dot: str = "."
+
+    def replace(self, mention: Mention, key: Key) -> str:
+        return "".join(word[0] + self.dot for word in mention.text.split())
+
+
+def test_an_operator_of_another_package_comes_by_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = {"initials": Initials, "no operator": str}
+    monkeypatch.setattr(
+        "anonymizers.operators.entry_points",
+        lambda group: [SimpleNamespace(name=n, load=lambda k=k: k) for n, k in points.items()],
+    )
+    path = tmp_path / "own.toml"
+    path.write_text('[operators]\nperson = { operator = "initials", dot = "·" }\n')
+    (text,) = (
+        read_policy(str(path))
+        .operator("PERSON")
+        .replaced([Mention("Ana Puig", "PERSON", "person", "p")], Key(bytes(32)))
+    )
+    assert text == "A·P·"
+    path.write_text('[operators]\nperson = "no operator"\n')
+    with pytest.raises(InputError, match="is no `Operator`"):
+        read_policy(str(path))
