@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from anonymizers.categories import UNKNOWN
 from anonymizers.keys import Key
-from anonymizers.mention import CONTEXT, Mention, folded
+from anonymizers.mention import Mention, folded
 from anonymizers.operator import Operator
 from anonymizers.operators import PLACEHOLDER, name_of
 from anonymizers.policy import Policy
@@ -88,7 +88,6 @@ class Mentions:
                 patients[row],
                 row,
                 start,
-                texts[row][max(start - CONTEXT, 0) : start],
             )
             for (row, start, end), label in zip(places, spans.labels, strict=True)
         ]

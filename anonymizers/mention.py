@@ -10,9 +10,6 @@ from gazetteers.folding import fold
 #: The last character of Latin Extended-A.
 _LAST_LATIN = "\u017f"
 
-#: The most characters of the context before a mention.
-CONTEXT = 32
-
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -33,8 +30,6 @@ class Mention:
         The row of the note in its batch.
     start : int
         The offset of the span in the note.
-    before : str
-        The text before the span in its note, at most `CONTEXT` characters.
     """
 
     text: str
@@ -43,7 +38,6 @@ class Mention:
     patient: str
     note: int = 0
     start: int = 0
-    before: str = ""
 
 
 def folded(text: str) -> str:

@@ -27,13 +27,14 @@ __all__ = [
     "trains_in_process",
 ]
 
-#: The level of detail of a `Tagging`. Tags and the confidence of documents are always computed.
+#: The level of detail of a `Tagging`. A tagger may compute more.
 #:
-#: - ``"document"``: nothing else;
-#: - ``"token"``: ``token_confidence``;
-#: - ``"entity"``: ``token_confidence`` and ``entity_probabilities``;
-#: - ``"labels"``: ``token_confidence`` and ``marginals``.
-Detail = Literal["document", "token", "entity", "labels"]
+#: - ``"tags"``: tags alone; the confidence of documents may be 1;
+#: - ``"document"``: the confidence of documents;
+#: - ``"token"``: also ``token_confidence``;
+#: - ``"entity"``: also ``token_confidence`` and ``entity_probabilities``;
+#: - ``"labels"``: also ``token_confidence`` and ``marginals``.
+Detail = Literal["tags", "document", "token", "entity", "labels"]
 
 #: Callback that receives the number of completed steps and the maximum number of steps.
 Progress = Callable[[int, int], None]
@@ -254,8 +255,8 @@ class Tagger(Protocol):
             Documents; their own tags are ignored.
         measure : str
             The measure of the confidence in a document, one of `MEASURES`.
-        detail : {"document", "token", "entity", "labels"}
-            What to compute in addition to tags and the confidence of documents (see `Detail`).
+        detail : {"tags", "document", "token", "entity", "labels"}
+            What to compute in addition to tags (see `Detail`).
             ``"entity"`` is requested only if the options have the capability
             ``entity_probabilities``.
         progress : callable, optional

@@ -21,7 +21,6 @@ from typing import Literal, NamedTuple, TypeAlias
 from anonymizers.keys import Key
 from anonymizers.mention import Mention, folded
 from gazetteers.builtin import CENSUS, GIVEN_NAMES, read_gazetteer
-from gazetteers.frequencies import Frequencies
 from gazetteers.grammar import Grammar
 
 #: What a word of a name is. ``"both"`` are given names of men that are as usual as surnames.
@@ -199,9 +198,13 @@ def _bearers() -> Mapping[str, tuple[int, ...]]:
 
 def _alone(name: str, *classes: str) -> dict[str, tuple[int, ...]]:
     """Return how many bear each word alone, for each class of a gazetteer."""
-    frequencies = Frequencies.from_gazetteer(read_gazetteer(name), classes)
-    rows = zip(frequencies.words, frequencies.alone.tolist(), strict=True)
-    return {word: tuple(alone) for word, alone in rows if any(alone)}
+    gazetteer = read_gazetteer(name)
+    columns = (gazetteer.terms, gazetteer.classes, gazetteer.counts)
+    bearers: dict[str, list[int]] = {}
+    for term, kind, count in zip(*(column.tolist() for column in columns), strict=True):
+        if kind in classes and " " not in term:
+            bearers.setdefault(term, [0] * len(classes))[classes.index(kind)] += count
+    return {word: tuple(counts) for word, counts in bearers.items()}
 
 
 def _role(word: str) -> Role:

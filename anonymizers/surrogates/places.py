@@ -6,12 +6,11 @@ import functools
 import re
 
 from anonymizers.keys import Draws, Key
-from anonymizers.mention import Mention
+from anonymizers.mention import Mention, folded
 from anonymizers.surrogates.names import surrogate_name
 from anonymizers.surrogates.place_parts import DIGITS, LETTERS, Part, read_parts
 from anonymizers.surrogates.place_words import kept_words, particles, words_of
 from gazetteers.casing import begins_with_vowel_sound, case_of
-from gazetteers.folding import fold
 from gazetteers.written_places import place_key, written_places
 
 #: What names without an explanation are in classes of one kind of place; others have towns.
@@ -79,8 +78,7 @@ def _replaced(mention: Mention, key: Key, kind: str) -> str | None:
 
 
 def _contains(replaced: str, text: str) -> bool:
-    new, old = fold([replaced, text]) if len(replaced) >= len(text) else ("", text)
-    return old in new
+    return len(replaced) >= len(text) and folded(text) in folded(replaced)
 
 
 def _surrogate(part: Part, unwanted: frozenset[str], draws: Draws) -> str | None:

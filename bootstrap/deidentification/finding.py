@@ -51,7 +51,7 @@ class TaggedNotes:
         self._units = split_batch(notes, unit, Problems())
         ids, texts, groups = self._units.batch.columns[:3]
         self.batch = batch_of_texts(texts, ids, groups)
-        detail: Detail = "labels" if marginals else "document"
+        detail: Detail = "labels" if marginals else "tags"
         self._tagging = tag_in_chunks(tagger, self.batch, "probability", detail)
 
     @property

@@ -29,7 +29,8 @@ class Decoded:
     labels : ndarray of int16, shape (N,)
         The labels of the best sequences.
     log_probability : ndarray of float64, shape (D,)
-        The logarithm of the probability of each sequence; 0 for documents without tokens.
+        The logarithm of the probability of each sequence; 0 for documents without tokens, and for
+        all if only tags were requested.
     chosen : ndarray of float64, shape (N,), or None
         The marginal probability of each of these labels, if requested.
     marginals : ndarray of float64, shape (N, L), or None
@@ -71,9 +72,15 @@ class Decoded:
         chosen = self.chosen
         if self.marginals is not None:
             chosen = token_confidence_of(self.marginals, self.labels)
-        confidence = document_confidence(
-            measure, document_offsets, token_confidence=chosen, log_probability=self.log_probability
-        )
+        if detail == "tags":
+            confidence = np.ones(len(document_offsets) - 1)
+        else:
+            confidence = document_confidence(
+                measure,
+                document_offsets,
+                token_confidence=chosen,
+                log_probability=self.log_probability,
+            )
         return Tagging(
             well_formed(self.labels, document_offsets, labels),
             labels,
@@ -146,6 +153,11 @@ def decode_scores(
         best = np.empty(len(packing.documents))
         lattice.viterbi(packing.steps, scores, padded, other)
         lattice.backtrack(packing.where, scores, other, padded, transition, tags, best)
+        done += len(best)
+        if progress:
+            progress(done, number)
+        if detail == "tags":
+            continue
         sums = transitions.forward(packing, scores, other)
         if detail == "entity":
             entities.append(PackedEntities.from_tags(packing, tags, labels))
@@ -160,8 +172,5 @@ def decode_scores(
         if marginals is not None:
             marginals[packing.positions] = sums.alpha[:, : len(transition)]
         log_probability[packing.documents] = np.minimum(best - sums.log_z, 0.0)
-        done += len(best)
-        if progress:
-            progress(done, number)
     of_entities = in_order(entities, labels) if detail == "entity" else None
     return Decoded(tags, log_probability, chosen, marginals, of_entities)

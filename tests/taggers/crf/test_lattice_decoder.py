@@ -99,6 +99,9 @@ def test_what_is_asked_for_beside_the_paths_changes_nothing_else(case: Case, rea
         assert other.log_probability.tolist() == plain.log_probability.tolist()
     of_path = labels.marginals[np.arange(len(plain.labels)), plain.labels]
     assert token.chosen.tolist() == of_path.tolist()
+    tags = case.decoded(real, "tags")
+    assert tags.labels.tolist() == plain.labels.tolist()
+    assert not tags.log_probability.any()
 
 
 @REALS
