@@ -123,6 +123,11 @@ class ShownNotes:
                     self._notes.append(_note(name, notes, result, row))
             yield notes, result
 
+    @property
+    def missing(self) -> int:
+        """The number of ids that no note has."""
+        return len(self._ids - {name for name, *_ in self._notes})
+
     def blocks(self) -> tuple[Block, ...]:
         """Return the notes, each before and after."""
         return tuple(Folded(quoted(name), (before, after)) for name, before, after in self._notes)

@@ -98,9 +98,10 @@ def main(options: argparse.Namespace) -> None:
     if options.html:
         page = page_of(deidentification_report(report, shown.blocks() if shown else ()))
         write_file(options.html, page.encode())
-    print_report(
-        [*written_lines(written, options.target, problems), *report.lines()], options.target
-    )
+    lines = [*written_lines(written, options.target, problems), *report.lines()]
+    if shown and shown.missing:
+        lines.append(f"{number_of(shown.missing, 'id')} of --show-text: no note has it")
+    print_report(lines, options.target)
 
 
 def _carry(how: DeidentifyOptions, carry: Carry) -> Carry:

@@ -97,6 +97,9 @@ def test_a_page_shows_text_only_if_it_is_asked_for(
     )
     assert done.code == 0, done
     assert NAME in page.read_text() and "&lt;PERSON&gt;" in page.read_text()
+    out = tmp_path / "o3.jsonl"
+    done = run_here("deidentify", "-", annotated, out, "--html", page, "--show-text", "n1", "n9")
+    assert "1 id of --show-text: no note has it" in done.out
     done = run_here("deidentify", "-", annotated, tmp_path / "o2.jsonl", "--show-text")
     assert done.code == 2 and "--html" in done.err
 
