@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import datetime
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from rapidfuzz.distance import OSA
 from anonymizers.mention import folded
 from anonymizers.spans import Spans
 from corpus.dates import parse
+from corpus.dates.languages import LANGUAGES
 from corpus.errors import InputError
 from corpus.formats.batches import OTHERS, columns_after_notes, has_records
 from gazetteers.common_words import is_common
@@ -53,12 +55,14 @@ Known: TypeAlias = Sequence[Mapping[str, str]]
 _PATIENT = "patient"
 #: The least letters of a word of a name, and of an address; the least characters of a number.
 _NAME, _ADDRESS, _NUMBER = 3, 4, 4
+#: A date in one token has more digits than this, such as 12031950.
+_DATE_WITHOUT_SIGNS = 6
 #: Words of so many letters may have one wrong letter, and of so many two.
 _ONE_ERROR, _TWO_ERRORS = 5, 8
-#: The most tokens between two words of a name, such as ``, J. de``.
-_BETWEEN = 4
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = frozenset(".,-'’")
+#: Words of a name with initials, particles and signs between them, such as ``Puig, J. de``.
+_NAME_KINDS = re.compile("(?:i[.]?)*n(?:[i.,'’-]{0,4}n)*(?:,?i)?")
 
 
 class KnownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -225,9 +229,9 @@ class _Note:
         self.compact = ""
         self.owners: list[int] = []  # the token of each character
         for place, word in enumerate(self.folded):
-            if word.isalnum():
-                self.compact += word
-                self.owners += [place] * len(word)
+            characters = "".join(filter(str.isalnum, word))
+            self.compact += characters
+            self.owners += [place] * len(characters)
 
     def runs(self, value: str) -> Iterator[tuple[int, int]]:
         """Yield the first and last tokens that together have the letters and digits of a value."""
@@ -243,33 +247,21 @@ class _Note:
 
 def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
     words = {word for value in values for word in _WORD.findall(folded(value))}
-    names = {word for word in words - _particles() if len(word) >= _NAME}
-    is_name = [
-        (word in names or _is_misspelt(word, names)) and not is_common(written)
-        for word, written in zip(note.folded, note.words, strict=True)
-    ]
+    particles = _grammar().particles
+    names = {word for word in words - particles if len(word) >= _NAME}
     initials = {name[0] for name in names}
-    joins = [
-        word in _SIGNS or word in _particles() or word in initials or word in names
-        for word in note.folded
-    ]
-    places: list[tuple[int, int]] = []
-    for place in (place for place, found in enumerate(is_name) if found):
-        first = last = place
-        # Initials beside a word of a name, with their dots.
-        while first and note.folded[first - 1] in initials | {"."} and joins[first - 1]:
-            first -= 1
-        while first < place and note.folded[first] == ".":
-            first += 1
-        after = last + 1 + (note.folded[last + 1 : last + 2] == [","])
-        if after < len(joins) and note.folded[after] in initials:
-            last = after
-        between = range(places[-1][1] + 1, first) if places else range(0)
-        if places and len(between) <= _BETWEEN and all(joins[token] for token in between):
-            places[-1] = (places[-1][0], max(last, places[-1][1]))
-        else:
-            places.append((first, last))
-    return places
+
+    def kind(word: str, written: str) -> str:
+        if (word in names or _is_misspelt(word, names)) and not is_common(written):
+            return "n"
+        if word in initials and not is_common(written):
+            return "i"
+        if word in _SIGNS:
+            return word
+        return "-" if word in names or word in particles else " "
+
+    kinds = "".join(map(kind, note.folded, note.words))
+    return [(match.start(), match.end() - 1) for match in _NAME_KINDS.finditer(kinds)]
 
 
 def _is_misspelt(word: str, names: set[str]) -> bool:
@@ -286,9 +278,8 @@ def _is_misspelt(word: str, names: set[str]) -> bool:
 
 
 def _addresses(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
-    usual = _address_words()
     words = {word for value in values for word in re.findall(r"\w+", folded(value))}
-    words = {word for word in words if len(word) >= _ADDRESS and word not in usual}
+    words = {word for word in words - _grammar().place_words if len(word) >= _ADDRESS}
     return [
         (place, place)
         for place, (word, written) in enumerate(zip(note.folded, note.words, strict=True))
@@ -317,29 +308,23 @@ def _emails(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
-    dates = {date for value in values if (date := _date(value)) is not None}
-    places = []
-    for date in dates:
-        day, month = {f"{date.day}", f"{date.day:02}"}, {f"{date.month}", f"{date.month:02}"}
-        years = {f"{date.year}", f"{date.year % 100:02}"}
-        for form in {
-            part
-            for d in day
-            for m in month | _months(date.month)
-            for y in years
-            for part in (
-                f"{d}{m}{y}",
-                f"{d}de{m}de{y}",
-                f"{d}de{m}del{y}",
-                f"{y}{m}{d}",
-                f"{m}{d}{y}",
-            )
-            if len(part) >= _NUMBER
-        }:
-            places += [
-                (first, last) for first, last in note.runs(form) if last > first or len(form) > 6
-            ]
-    return places
+    forms = set[str]()
+    for date in filter(None, map(_date, values)):
+        days, years = {f"{date:%d}", str(date.day)}, {f"{date:%Y}", f"{date:%y}"}
+        months = {f"{date:%m}", str(date.month), *_months(date.month)}
+        for day, month, year in itertools.product(days, months, years):
+            forms |= {day + month + year, year + month + day, month + day + year}
+            forms |= {
+                f"{day}{before}{month}{after}{year}"
+                for before, after in itertools.product(("de", "d"), ("de", "del"))
+            }
+    return [
+        (first, last)
+        for form in forms
+        if len(form) >= _NUMBER
+        for first, last in note.runs(form)
+        if last > first or len(form) > _DATE_WITHOUT_SIGNS
+    ]
 
 
 @functools.lru_cache(1 << 12)
@@ -351,24 +336,13 @@ def _date(text: str) -> datetime.date | None:
 @functools.cache
 def _months(month: int) -> frozenset[str]:
     """Return the folded names of a month."""
-    from corpus.dates.languages import LANGUAGES  # noqa: PLC0415 - as above
-
     rows = (row[month - 1] for own in LANGUAGES.values() for row in own.months.rows[:2])
     return frozenset(folded(name) for names in rows for name in names)
 
 
 @functools.cache
-def _particles() -> frozenset[str]:
-    return Grammar.read().particles
-
-
-@functools.cache
-def _address_words() -> frozenset[str]:
-    """Return the words that many addresses have."""
-    places = Grammar.read().places.values()
-    texts = [form for words in places for forms in words.heads.values() for form in forms]
-    texts += [word for words in places for word in (*words.heads, *words.tails)]
-    return frozenset(re.findall(r"\w+", folded(" ".join(texts))))
+def _grammar() -> Grammar:
+    return Grammar.read()
 
 
 _FINDERS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -102,6 +103,17 @@ class Grammar:
                 for name, words in grammar.kinds.items()
             },
         )
+
+    @property
+    def place_words(self) -> frozenset[str]:
+        """The folded words that say what a place is, and not which one."""
+        texts = [
+            text
+            for words in self.places.values()
+            for forms in (words.heads, words.tails, *words.heads.values())
+            for text in forms
+        ]
+        return frozenset(re.findall(r"\w+", " ".join(fold(texts))))
 
     @property
     def name_classes(self) -> frozenset[str]:

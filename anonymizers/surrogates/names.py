@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from anonymizers.keys import Key
 from anonymizers.mention import Mention, folded
+from anonymizers.surrogates.characters import read_tables
 from gazetteers.builtin import CENSUS, GIVEN_NAMES, read_gazetteer
 from gazetteers.grammar import Grammar
 
@@ -35,62 +36,10 @@ _DRAWS = 20
 # abbreviation has a dot.
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060])*")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
-_TITLES = frozenset(
-    [
-        "don",
-        "doña",
-        "dña",
-        "dn",
-        "dr",
-        "dra",
-        "dres",
-        "dras",
-        "sr",
-        "sra",
-        "srta",
-        "sres",
-        "prof",
-        "profa",
-        "sor",
-        "fray",
-        "mn",
-    ]
-)
-#: What names are abbreviated to, folded.
-_ABBREVIATED = {
-    "ma": "maria",
-    "mª": "maria",
-    "fco": "francisco",
-    "fca": "francisca",
-    "jse": "jose",
-    "ant": "antonio",
-    "fdez": "fernandez",
-    "fdz": "fernandez",
-    "glez": "gonzalez",
-    "gzlez": "gonzalez",
-    "gnzlez": "gonzalez",
-    "gutrrez": "gutierrez",
-    "hdez": "hernandez",
-    "hdz": "hernandez",
-    "jmnez": "jimenez",
-    "mtnez": "martinez",
-    "mtez": "martinez",
-    "mtz": "martinez",
-    "mnez": "martinez",
-    "rguez": "rodriguez",
-    "rdguez": "rodriguez",
-    "rdez": "rodriguez",
-    "rodgz": "rodriguez",
-    "dguez": "dominguez",
-    "vzquez": "vazquez",
-    "alvz": "alvarez",
-    "sanchz": "sanchez",
-    "schez": "sanchez",
-    "sdez": "sanchez",
-    "lpz": "lopez",
-    "pz": "perez",
-    "gcia": "garcia",
-    "gª": "garcia",
+_TABLES = read_tables("names.toml")
+_TITLES = frozenset(_TABLES["titles"])
+_ABBREVIATED: Mapping[str, str] = {
+    form: name for name, forms in _TABLES["abbreviations"].items() for form in forms
 }
 
 

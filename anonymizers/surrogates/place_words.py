@@ -7,60 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from anonymizers.surrogates.characters import read_tables
 from gazetteers.folding import fold
 from gazetteers.grammar import Grammar
 
 #: The kinds of places that bear a name after words that say what they are.
 FACILITIES = frozenset(("hospital", "health_centre", "institution"))
 
-#: Heads of names in Catalan; abbreviations that both languages have are Spanish.
-_CATALAN = frozenset(
-    re.split(
-        r",\s+",
-        """ambulatori, avgda, avinguda, c a p, cami, cap, carrer, centre, centre d atencio,
-        centre d atencio primaria, centre de salut, consultori, consultori local, passatge,
-        passeig, plaça, plç, poligon, psg, ptge, travessera, travessia, urbanitzacio""",
-    )
-)
-_SQUARES = frozenset(("plaza", "plaça", "plazuela", "praza"))
-_ROADS = frozenset(("cami", "camino", "camiño", "carretera", "poligon", "poligono"))
-#: Words that begin the names of organisations, besides the cue words.
-_ORGANISATIONS = re.findall(
-    r"\w+",
-    """
-    agencia agència asociación associació ayuntamiento ajuntament banco centre centro club
-    comisaría consejería cooperativa departamento empresa federación grupo juzgado laboratori
-    laboratorio ministerio mutua mútua parroquia servei servicio sindicato sociedad societat
-    """,
-)
-#: Parts of house numbers, besides those of the grammar and the cue words.
-_FLOORS = (
-    "bj",
-    "bjos",
-    "dcho",
-    "der",
-    "dpto",
-    "drta",
-    "ent",
-    "entlo",
-    "ext",
-    "int",
-    "izdo",
-    "pral",
-)
-#: Words that say what an organisation is about.
-_SUBJECTS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-    ambientales analisis asistencial atencio atencion cardiologia ciencias ciencies clinicas
-    clinics derecho dret economicas enfermeria especialidades estudios farmacia fisioterapia
-    forense infermeria informatica ingenieria investigacion investigaciones legal ley letras
-    medicas mediques odontologia oftalmologia oncologia oncologicas psicologia psiquiatria
-    quimica rehabilitacion rehabilitacio sanguinea sanitarias sociales superior tecnica
-    tecnologia toxicologia transfusion veterinaria
-        """,
-    )
+_TABLES = read_tables("places.toml")
+_CATALAN, _SQUARES, _ROADS, _SUBJECTS = (
+    frozenset(_TABLES[name]) for name in ("catalan", "squares", "roads", "subjects")
 )
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 #: Combining marks and characters without a glyph, which may be within words.
@@ -136,7 +92,7 @@ def _heads() -> Mapping[tuple[str, ...], Head]:
         if form != "gran vía"  # it is a name by itself
     ]
     cues = [(kind, head, head) for kind in ("street", *FACILITIES) for head in _cue_words()[kind]]
-    cues += [("institution", head, head) for head in _ORGANISATIONS]
+    cues += [("institution", head, head) for head in _TABLES["organisations"]]
     for kind, head, form in (*forms, *cues):
         words = tuple(word.folded for word in words_of(form))
         own = "square" if head in _SQUARES else "road" if head in _ROADS else kind
@@ -188,7 +144,9 @@ def head_of(words: Sequence[Word]) -> Head | None:
 def _tails() -> frozenset[str]:
     own = (word for words in _grammar().places.values() for word in words.tails)
     cues = (word for kind in ("number", "no_number", "floor") for word in _cue_words()[kind])
-    return frozenset(word for text in (*own, *cues, *_FLOORS) for word in _key_words(text))
+    return frozenset(
+        word for text in (*own, *cues, *_TABLES["floors"]) for word in _key_words(text)
+    )
 
 
 @functools.cache

@@ -109,9 +109,5 @@ def _tells(word: str) -> bool:
 @functools.cache
 def _usual_words() -> frozenset[str]:
     """Return the folded words beside names of places, and of phrases that are no names."""
-    places = Grammar.read().places.values()
-    lists = (read_gazetteer(CUE_WORDS), read_gazetteer(BLOCKING))
-    texts = [term for gazetteer in lists for term in gazetteer.terms.to_pylist()]
-    texts += [form for words in places for forms in words.heads.values() for form in forms]
-    texts += [word for words in places for word in (*words.heads, *words.tails)]
-    return frozenset(_WORD.findall(" ".join(fold(texts))))
+    terms = [term for name in (CUE_WORDS, BLOCKING) for term in read_gazetteer(name).terms.tolist()]
+    return Grammar.read().place_words | frozenset(_WORD.findall(" ".join(fold(terms))))

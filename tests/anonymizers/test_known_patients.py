@@ -41,6 +41,7 @@ def found(text: str, **known: str) -> list[str]:
         ("Sra. Puigdefabrgas", ["Puigdefabrgas"]),  # misspelt
         ("Puigdefàbregas, M. ingresa", ["Puigdefàbregas, M"]),
         ("puigdefabregas viene sola", ["puigdefabregas"]),
+        ("Puigdefàbregas, M. J. y su madre", ["Puigdefàbregas, M"]),
         ("martes, soleado", []),
         ("Sra. Blanco, Josefa Ruiz", []),
     ],
@@ -64,6 +65,7 @@ def test_a_common_word_counts_only_with_a_capital() -> None:
         ("number", "123456", "1234567 y 0123456", []),
         ("email", "ana.puig@x.es", "ANA.PUIG@x.es", ["ANA.PUIG@x.es"]),
         ("date", "1950-03-12", "12/3/50; 12 de marzo de 1950", ["12/3/50", "12 de marzo de 1950"]),
+        ("date", "1950-04-03", "3 d'abril del 1950", ["3 d'abril del 1950"]),
         ("date", "12/03/1950", "12-03-1950; 13/03/1950", ["12-03-1950"]),
         ("place", "C/ Balmes 12, Olot", "en Balmes, calle de Olot", ["Balmes", "Olot"]),
         ("person", "N", "N hoy", []),
