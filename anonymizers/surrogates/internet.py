@@ -5,12 +5,10 @@ Their domains and networks are reserved for examples (RFC 2606, RFC 3849 and RFC
 
 from __future__ import annotations
 
-import functools
 import ipaddress
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention, folded
@@ -20,10 +18,8 @@ from anonymizers.surrogates.characters import (
     read_tables,
     split_headings,
 )
-from gazetteers.builtin import CENSUS, read_gazetteer
-
-if TYPE_CHECKING:
-    from gazetteers.term_lists import TermLists
+from anonymizers.surrogates.names import Role, drawn_word
+from corpus.dates.languages import in_case_of
 
 _DOMAINS = ("example.com", "example.net", "example.org")
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
@@ -79,7 +75,7 @@ def surrogate_email(mention: Mention, key: Key) -> str | None:
         local, sign, domain = match.groups()
         draws = key.draws("email", mention.patient, folded(local))
         new_domain = _domain(domain, key.draws("domain", mention.patient, folded(domain)))
-        return _other_local_part(local, draws) + sign + _in_case_of(domain, new_domain)
+        return _other_local_part(local, draws) + sign + in_case_of(new_domain, domain)
 
     if _says_something(_EMAIL.sub(" ", mention.text)):
         return None
@@ -140,38 +136,24 @@ def _other_local_part(local: str, draws: Draws) -> str:
         word = match[1]
         if not word:
             return characters_like(match[0], draws)
-        kind = "given_name" if len(names) > 1 and word == names[0] else "surname"
+        role: Role = "woman" if len(names) > 1 and word == names[0] else "surname"
 
         def draw() -> str:
             if len(word) < _NAME:
                 return "".join(_name("surname", draws)[0] for _ in word)
-            initial = _name("given_name", draws)[0] if len(words) == 1 else ""
-            return initial + _name(kind, draws)
+            initial = _name("woman", draws)[0] if len(words) == 1 else ""
+            return initial + _name(role, draws)
 
         old = folded(word)
         new = draw_until(lambda new: old not in new, draw) or characters_like(word, draws).lower()
-        return _in_case_of(word, new)
+        return in_case_of(new, word)
 
     return _LOCAL_PART.sub(other, local)
 
 
-@functools.cache
-def _names() -> TermLists:
-    from gazetteers.term_lists import TermLists  # noqa: PLC0415 - pyarrow is slow to import
-
-    return TermLists([read_gazetteer(CENSUS)])
-
-
-def _name(kind: str, draws: Draws) -> str:
-    """Return a word of a name in lower case and in ASCII, as common as in the census."""
-    word = max(_names().draw(kind, draws.uniform()).split(), key=len)
-    return "".join(filter(str.isascii, unicodedata.normalize("NFD", word)))
-
-
-def _in_case_of(old: str, new: str) -> str:
-    if old.isupper():
-        return new.upper() if len(old) > 1 or len(new) == 1 else new.capitalize()
-    return new.capitalize() if old[:1].isupper() else new
+def _name(role: Role, draws: Draws) -> str:
+    """Return a word of a name in lower case and in ASCII."""
+    return "".join(filter(str.isascii, unicodedata.normalize("NFD", drawn_word(role, draws))))
 
 
 def _other_address(text: str, draws: Draws) -> str | None:

@@ -18,9 +18,10 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-from anonymizers.keys import Key
+from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention, folded
 from anonymizers.surrogates.characters import read_tables
+from corpus.dates.languages import in_case_of
 from gazetteers.builtin import CENSUS, GIVEN_NAMES, read_gazetteer
 from gazetteers.grammar import Grammar
 
@@ -77,7 +78,7 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
     for match, word in zip(matches, words, strict=True):
         new = _replaced(word, mention.patient, key, is_first=not parts)
         if new is not None:
-            new = _in_case(written(new) if accented else new, word)
+            new = in_case_of(written(new) if accented else new, word)
         is_abbreviation = folded(word) in _ABBREVIATED
         parts += [text[end : match.start()], match[0] if new is None else new]
         end, replaced = match.end(), replaced + (new is not None)
@@ -106,9 +107,9 @@ def _replaced(word: str, patient: str, key: Key, *, is_first: bool) -> str | Non
 
 def _initial(letter: str, patient: str, key: Key) -> str:
     """Return the initial of a given name, another one."""
-    draws, words = key.draws("initial", patient, letter), _words()["woman"]
+    draws = key.draws("initial", patient, letter)
     for _ in range(_DRAWS):
-        initial = words.at(draws.uniform())[0]
+        initial = drawn_word("woman", draws)[0]
         if initial != letter:
             return initial
     return "b" if letter == "a" else "a"
@@ -116,9 +117,9 @@ def _initial(letter: str, patient: str, key: Key) -> str:
 
 @functools.lru_cache(1 << 16)  # the words of a patient recur in his notes
 def _drawn(word: str, patient: str, key: Key) -> str:
-    draws, words = key.draws("name", patient, word), _words()[_role(word)]
+    draws, role = key.draws("name", patient, word), _role(word)
     for _ in range(_DRAWS):
-        new = words.at(draws.uniform())
+        new = drawn_word(role, draws)
         if new not in word and word not in new:
             return new
     raise ValueError("no other word")  # which is unlikely; a placeholder takes its place
@@ -130,9 +131,11 @@ class _Words(NamedTuple):
     words: tuple[str, ...]
     sums: tuple[int, ...]
 
-    def at(self, share: float) -> str:
-        """Return the word at a share of the bearers."""
-        return self.words[bisect.bisect(self.sums, share * self.sums[-1])]
+
+def drawn_word(role: Role, draws: Draws) -> str:
+    """Return a folded word of a role, drawn in proportion to its bearers."""
+    words, sums = _words()[role]
+    return words[bisect.bisect(sums, draws.uniform() * sums[-1])]
 
 
 @functools.cache
@@ -219,10 +222,3 @@ def written(word: str) -> str:
     if match and match.end() == len(word) and word not in _NO_PATRONYMICS:
         return word[: match.start()] + match[1].translate(_ACUTE) + word[match.start() + 1 :]
     return word
-
-
-def _in_case(word: str, like: str) -> str:
-    """Write a word in lower case in the case of another one."""
-    if like.isupper() and len(like) > 1:
-        return word.upper()
-    return word if like.islower() else word[:1].upper() + word[1:]
