@@ -163,7 +163,7 @@ def _has_copy(text: str, original: str) -> bool:
 
 
 class Randomization(Operator, frozen=True):
-    """Writes another value of the same category for each mention anew.
+    """Writes another value of the same category for each mention.
 
     Not even equality is left, so that nothing can be linked: two mentions of a person become two
     persons.

@@ -44,7 +44,7 @@ class Policy:
     known : KnownOptions, optional
         Where it is what is known of patients.
     phrases : tuple of str
-        Gazetteers whose phrases are replaced, too: files or built-in lists.
+        Gazetteers whose phrases are also replaced: files or built-in lists.
     """
 
     categories: Mapping[str, str]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 #: The columns of a map: the note and a digest of its new text; where the replacement is in this
-#: text; what it replaced, and the class of that.
+#: text; and what it replaced.
 ROWS = pa.schema(
     [
         ("id", pa.large_string()),
@@ -43,7 +43,6 @@ ROWS = pa.schema(
         ("end", pa.int32()),
         ("replacement", pa.large_string()),
         ("original", pa.large_string()),
-        ("label", pa.large_string()),
     ]
 )
 
@@ -77,7 +76,6 @@ def replaced_rows(
         pa.array(spans.ends, pa.int32()),
         new_texts.ranges(origin + spans.starts, origin + spans.ends),
         texts.ranges(old + originals.starts, old + originals.ends),
-        pa.array(spans.labels, pa.large_string()),
     ]
     return pa.record_batch(columns, schema=ROWS)
 

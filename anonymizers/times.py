@@ -30,8 +30,8 @@ def shifted_time(mention: Mention, key: Key) -> str | None:
 
     The offset is one to three hours, a multiple of five minutes, to earlier or later. A time is no
     identifier by itself, and intervals within a day are what it is needed for: so they are kept,
-    except over midnight, where dates do not follow. Drawing each time anew would protect little
-    more and lose their order. It protects from those who know the minute of an event.
+    except over midnight, where dates do not follow. A new draw for each time would protect
+    little more and lose their order. It protects from those who know the minute of an event.
 
     Returns
     -------

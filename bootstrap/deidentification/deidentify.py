@@ -48,11 +48,11 @@ class DeidentifyOptions:
     unit : {"document", "line", "sentence"}
         The unit that is tagged separately.
     patterns : LabelledPatterns, optional
-        Patterns whose spans are replaced, too.
+        Patterns whose spans are also replaced.
     phrases : Phrases, optional
-        Phrases that are replaced, too.
+        Phrases that are also replaced.
     threshold : float
-        Tokens are replaced, too, whose probability of being outside of all entities is lower.
+        Tokens whose probability of being outside of all entities is lower are also replaced.
     checks : bool
         Whether the output is searched again.
     doubts : bool

@@ -163,7 +163,7 @@ def outside(spans: Spans, done: Spans, texts: Sequence[str]) -> Spans:
     -------
     Spans
         Spans that overlap none of the others, and the pieces of the rest that have a word that may
-        tell who somebody is, or a number.
+        identify somebody, or a number.
     """
     # Most are within one of the others.
     spans = spans.take(np.flatnonzero(~within(spans.rows, spans.starts, spans.ends, done)))

@@ -93,7 +93,7 @@ def _mentions(notes: pa.RecordBatch) -> dict[str, tuple[npt.NDArray[np.int64], H
 
 
 def _hashed(values: pa.Array) -> Hashes:
-    """Return a number for each value, the same for equal values; one for a missing value, too."""
+    """Return a number for each value, the same for equal values; a missing value has one."""
     encoded = values.dictionary_encode(null_encoding="encode")
     texts = [
         repr(value).encode("utf-8", "surrogatepass") for value in encoded.dictionary.to_pylist()

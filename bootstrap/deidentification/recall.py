@@ -1,6 +1,6 @@
 """What annotated notes say about recall: which mentions are covered, and at what cost.
 
-A token that nothing has found is replaced, too, if its probability of being outside of all entities
+A token that nothing has found is also replaced if its probability of being outside of all entities
 is below a threshold. A higher threshold covers more mentions, and removes more other words.
 """
 
@@ -27,7 +27,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Indices: TypeAlias = npt.NDArray[np.int64]
 
-#: The categories of mentions that tell by themselves who a patient is.
+#: The categories of direct identifiers, which identify a person by themselves.
 DIRECT = frozenset({"person", "telephone", "email", "web", "number"})
 
 #: The highest threshold: above it, nearly every token is replaced.
@@ -47,7 +47,7 @@ class Coverage:
     needed : ndarray of float64, shape (S,)
         The threshold above which each mention is wholly covered; negative if it always is.
     is_direct : ndarray of bool, shape (S,)
-        Whether it tells by itself who somebody is.
+        Whether it is a direct identifier.
     owners : ndarray of int64, shape (S,)
         The number of its note.
     others : ndarray of float64, shape (N,)
@@ -74,7 +74,7 @@ class Coverage:
         return float(np.mean(self.others < threshold)) if len(self.others) else 0.0
 
     def leaking(self, threshold: float) -> int:
-        """Return the number of notes with a mention left that tells who somebody is."""
+        """Return the number of notes in which a direct identifier is left."""
         left = self.is_direct & (self.needed >= threshold)
         return len(np.unique(self.owners[left]))
 
@@ -149,7 +149,7 @@ class Estimate:
     recall, removed : float
         The share of mentions that are wholly covered, and of other tokens that are replaced.
     leaking, notes : int
-        The number of notes with a mention left that tells who somebody is, and of all.
+        The number of notes in which a direct identifier is left, and of all.
     """
 
     threshold: float

@@ -26,7 +26,7 @@ REPEATED = "repeated word"
 
 #: Words of fewer characters are initials, particles and small numbers.
 _LEAST = 4
-#: The categories whose words tell who a patient is, wherever they stand.
+#: The categories whose words may identify a patient, wherever they stand.
 _TELLING = frozenset({"person", "place", "organisation", "telephone", "number", "email"})
 _WORD = re.compile(r"\w+")
 
@@ -91,14 +91,14 @@ def recurring_tokens(
 
 
 def may_tell(text: str) -> bool:
-    """Return whether a text has a word or a number that may tell who somebody is."""
+    """Return whether a text has a word or a number that may identify somebody."""
     words = _WORD.findall(text)
     return any(_tells(folded(word)) and not is_common(word) for word in words)
 
 
 @functools.lru_cache(1 << 16)  # names and places repeat
 def _telling_words(text: str) -> tuple[str, ...]:
-    """Return the folded words of a mention that may tell who somebody is."""
+    """Return the folded words of a mention that may identify somebody."""
     return tuple(filter(_tells, _WORD.findall(folded(text).partition("@")[0])))
 
 

@@ -109,8 +109,8 @@ class Report:
             yield f"placeholders for {quoted(label)}: {count:,} ({outcome})"
         if self.second.notes:
             yield (
-                f"second pass: {number_of(self.second.mentions.total(), 'mention')} more in "
-                f"{number_of(self.second.changed, 'note')}, replaced, too"
+                f"second pass: replaced {number_of(self.second.mentions.total(), 'more mention')} "
+                f"in {number_of(self.second.changed, 'note')}"
             )
         if self.estimate:
             yield from _estimate_lines(self.estimate, self.recall)
@@ -125,12 +125,12 @@ def _estimate_lines(estimate: Estimate, recall: float | None) -> Iterator[str]:
         )
     low, high = share_interval(estimate.leaking, estimate.notes)
     yield (
-        f"on {number_of(estimate.notes, 'annotated note')}, {estimate.recall:.2%} of the mentions "
-        f"are wholly covered, and {estimate.removed:.2%} of the other tokens are replaced, too"
+        f"on {number_of(estimate.notes, 'annotated note')}: {estimate.recall:.2%} of the mentions "
+        f"are wholly covered, and {estimate.removed:.2%} of the other tokens are replaced"
     )
     yield (
-        f"a name, a number or an address that tells who somebody is stays in {estimate.leaking:,} "
-        f"of them ({estimate.leaking / estimate.notes:.1%}; 95 % interval {low:.1%} to {high:.1%})"
+        f"{estimate.leaking:,} of them ({estimate.leaking / estimate.notes:.1%}; 95 % interval "
+        f"{low:.1%} to {high:.1%}) leak a direct identifier"
     )
 
 

@@ -35,7 +35,7 @@ def deidentification_report(numbers: Numbers, texts: Sequence[Block] = ()) -> Re
     tiles = [
         Tile("notes", f"{first.notes:,}", f"{first.changed:,} with mentions"),
         Tile("mentions", f"{first.mentions.total():,}", "replaced"),
-        Tile("second pass", f"{second.mentions.total():,}", "found in the output, replaced, too"),
+        Tile("second pass", f"{second.mentions.total():,}", "found in the output and replaced"),
     ]
     if numbers.estimate:
         share = numbers.estimate.leaking / max(numbers.estimate.notes, 1)

@@ -105,7 +105,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _carry(how: DeidentifyOptions, carry: Carry) -> Carry:
-    """Return how other columns are read, which may say who a patient is."""
+    """Return how other columns are read, which may have what is known of patients."""
     known = how.policy.known
     return "columns" if known and not known.table and carry == "nothing" else carry
 
