@@ -160,9 +160,9 @@ def anonymize(notes: pa.RecordBatch, mentions: Mentions, policy: Policy, key: Ke
         operator = operators[label] if outcome == REPLACED else PLACEHOLDER
         counts.mentions[label, source, name_of(operator), outcome] += number
     counts.same_names = _same_names(items, texts)
-    placeholders = PLACEHOLDER.replaced(items, key)
     final = [
-        other if text is None else text for text, other in zip(texts, placeholders, strict=True)
+        PLACEHOLDER.replace(mention, key) if text is None else text
+        for text, mention in zip(texts, items, strict=True)
     ]
     annotated = with_annotations(notes, spans.lists(len(notes)), {})
     replaced, offsets = replace_spans(annotated, pa.array(final, pa.large_string()))
