@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention, folded
-from anonymizers.surrogates.characters import read_tables
+from anonymizers.surrogates.characters import draw_until, read_tables
 from corpus.dates.languages import in_case_of
 from gazetteers.builtin import CENSUS, GIVEN_NAMES, read_gazetteer
 from gazetteers.grammar import Grammar
@@ -30,8 +30,6 @@ Role: TypeAlias = Literal["man", "woman", "surname", "both"]
 
 #: The least share of the rarer use of a word that is a given name and a surname.
 _BOTH = 0.1
-#: The draws of a surrogate that is not the original.
-_DRAWS = 20
 
 # A letter, and the letters, marks and invisible characters that follow it in its word. An
 # abbreviation has a dot.
@@ -61,7 +59,7 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
     Returns
     -------
     str or None
-        None if there are no words, or digits.
+        None if there are no words, or digits, or no other words are drawn.
 
     Notes
     -----
@@ -70,20 +68,26 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
     text = mention.text
     if any(character.isdigit() for character in text):
         return None
-    parts: list[str] = []
-    end = replaced = 0
     matches = [*_WORD.finditer(text)]
     words = [_INVISIBLE.sub("", unicodedata.normalize("NFC", match[0])) for match in matches]
     accented = _is_accented(words)
+    parts: list[str] = []
+    end, replaced = 0, False
     for match, word in zip(matches, words, strict=True):
-        new = _replaced(word, mention.patient, key, is_first=not parts)
-        if new is not None:
-            new = in_case_of(written(new) if accented else new, word)
-        is_abbreviation = folded(word) in _ABBREVIATED
-        parts += [text[end : match.start()], match[0] if new is None else new]
-        end, replaced = match.end(), replaced + (new is not None)
-        if is_abbreviation and new is not None and text[end : end + 1] == ".":
-            end += 1
+        plain, is_don = folded(word), not parts and word in ("D", "d")
+        before, end = text[end : match.start()], match.end()
+        if is_don or plain in _TITLES or plain in _particles():
+            parts += [before, match[0]]
+            continue
+        if len(plain) == 1:
+            new = _other_initial(plain, mention.patient, key)
+        else:
+            new = _other_word(_ABBREVIATED.get(plain, plain), mention.patient, key)
+        if new is None:
+            return None
+        parts += [before, in_case_of(written(new) if accented else new, word)]
+        end += plain in _ABBREVIATED and text[end : end + 1] == "."
+        replaced = True
     return "".join([*parts, text[end:]]) if replaced else None
 
 
@@ -95,34 +99,17 @@ def _is_accented(words: Sequence[str]) -> bool:
     return all(written(form) == form for form in plain)
 
 
-def _replaced(word: str, patient: str, key: Key, *, is_first: bool) -> str | None:
-    """Return the surrogate of a word in lower case without accents; None if it stays."""
-    plain = folded(word)
-    if plain in _particles() or plain in _TITLES or (is_first and plain == "d"):
-        return None
-    if len(plain) == 1:
-        return _initial(plain, patient, key)
-    return _drawn(_ABBREVIATED.get(plain, plain), patient, key)
-
-
-def _initial(letter: str, patient: str, key: Key) -> str:
-    """Return the initial of a given name, another one."""
+def _other_initial(letter: str, patient: str, key: Key) -> str | None:
     draws = key.draws("initial", patient, letter)
-    for _ in range(_DRAWS):
-        initial = drawn_word("woman", draws)[0]
-        if initial != letter:
-            return initial
-    return "b" if letter == "a" else "a"
+    return draw_until(lambda new: new != letter, lambda: drawn_word("woman", draws)[0])
 
 
 @functools.lru_cache(1 << 16)  # the words of a patient recur in his notes
-def _drawn(word: str, patient: str, key: Key) -> str:
+def _other_word(word: str, patient: str, key: Key) -> str | None:
     draws, role = key.draws("name", patient, word), _role(word)
-    for _ in range(_DRAWS):
-        new = drawn_word(role, draws)
-        if new not in word and word not in new:
-            return new
-    raise ValueError("no other word")  # which is unlikely; a placeholder takes its place
+    return draw_until(
+        lambda new: new not in word and word not in new, lambda: drawn_word(role, draws)
+    )
 
 
 class _Words(NamedTuple):

@@ -7,6 +7,7 @@ import re
 
 from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention, folded
+from anonymizers.surrogates.characters import draw_until
 from anonymizers.surrogates.names import surrogate_name
 from anonymizers.surrogates.place_parts import DIGITS, LETTERS, Part, read_parts
 from anonymizers.surrogates.place_words import kept_words, particles, words_of
@@ -23,7 +24,6 @@ _KINDS = {
     "PAIS": "country",
     "HOSPITAL": "hospital",
 }
-_TRIES = 64
 #: Letters that begin many words; the others would show that an acronym is invented.
 _INITIALS = "ABCDEFGHILMNOPRSTUV"
 _PREPOSITION = re.compile(r"^(?:d'|(?:des|dels?|de) (?:(?:las?|los|les|els|sa|ses) |[ls]')?)")
@@ -84,12 +84,11 @@ def _contains(replaced: str, text: str) -> bool:
 def _surrogate(part: Part, unwanted: frozenset[str], draws: Draws) -> str | None:
     """Return what replaces the value of a part; None if all draws have words of the mention."""
     old = _name_words(part.value)
-    for _ in range(_TRIES):
-        new = _drawn(part, draws)
-        words = _name_words(new)
-        if not old <= words and unwanted.isdisjoint(words):
-            return new
-    return None
+
+    def is_other(new: str) -> bool:
+        return not old <= _name_words(new) and unwanted.isdisjoint(_name_words(new))
+
+    return draw_until(is_other, lambda: _drawn(part, draws))
 
 
 @functools.lru_cache(1 << 16)
