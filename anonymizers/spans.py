@@ -134,7 +134,7 @@ def _at_characters(spans: Spans, texts: Sequence[str]) -> tuple[Indices, Indices
         text = texts[row]
         # Most spans begin and end at characters that are no marks.
         if text[start : start + 1] >= _FIRST_MARK and start < end:
-            starts[number] -= _marks(text[: start + 1][::-1])
+            starts[number] -= min(start, _marks(text[: start + 1][::-1]))
         if text[end : end + 1] >= _FIRST_MARK and start < end:
             ends[number] += _marks(text[end:])
     return starts, ends

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from anonymizers.spans import Spans, resolved
 
-TEXTS = ["Ana Pe\u0301rez va", "o\u0302\u0323", ""]
+TEXTS = ["Ana Pe\u0301rez va", "o\u0302\u0323", "\u0301\u0302 a"]
 
 places = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(0, 13), st.integers(0, 13), st.sampled_from("AB")),
+    st.tuples(st.integers(0, 2), st.integers(0, 13), st.integers(0, 13), st.sampled_from("AB")),
     max_size=6,
 )
 
@@ -38,7 +38,7 @@ def test_all_that_spans_cover_is_covered_once(rows: list[tuple[int, int, int, st
     actual = [(row, place) for row, a, b, _ in rows_of(result) for place in range(a, b)]
     assert len(actual) == len(set(actual)) and covered <= set(actual)
     # What is added are marks and the characters that they are on.
-    marks = {(0, 5), (0, 6), (1, 0), (1, 1), (1, 2)}
+    marks = {(0, 5), (0, 6), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)}
     assert set(actual) - covered <= marks
     places = [(row, a) for row, a, _, _ in rows_of(result)]
     assert places == sorted(places)
@@ -57,6 +57,7 @@ def test_all_that_spans_cover_is_covered_once(rows: list[tuple[int, int, int, st
         ([(0, 4, 6, "A")], [(0, 4, 7, "A")], [False]),
         ([(0, 6, 8, "A")], [(0, 5, 8, "A")], [False]),
         ([(1, 1, 2, "A")], [(1, 0, 3, "A")], [False]),
+        ([(2, 1, 2, "A")], [(2, 0, 2, "A")], [False]),
         ([(0, 2, 2, "A")], [], []),
         ([], [], []),
     ],
