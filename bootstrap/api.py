@@ -129,12 +129,12 @@ class Model:
         key : bytes, optional
             The secret from which replacements follow, at least 32 bytes.
         threshold : float
-            Tokens are replaced, too, whose probability of being outside of all entities is lower.
+            Tokens whose probability of being outside of all entities is lower are also replaced.
 
         Returns
         -------
         iterator of Document
-            In the order of the notes, with the spans of what was replaced in the new texts.
+            In the order of the notes, with the spans of what stands for mentions in the new texts.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Model:
         )
         batches = batches_of(_documents_of(notes, "notes", str))
         results = deidentified_batches(batches, self.tagger, options)
-        return chain.from_iterable(documents_of(result.notes) for _, result in results)
+        return chain.from_iterable(documents_of(result.annotated) for _, result in results)
 
 
 def _documents_of(values: Iterable[Any], name: str, *kinds: type) -> Iterator[Document]:

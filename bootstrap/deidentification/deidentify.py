@@ -139,6 +139,12 @@ class Deidentified:
     second: Counts
     doubts: Doubts
 
+    @property
+    def annotated(self) -> pa.RecordBatch:
+        """The notes with the spans of what was replaced by a text that is not empty."""
+        spans = self.spans.take(np.flatnonzero(self.spans.ends > self.spans.starts))
+        return with_annotations(self.notes, spans.lists(len(self.notes)), {})
+
 
 def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Deidentified:
     """De-identify notes, which may be done in another process; their own spans are ignored."""

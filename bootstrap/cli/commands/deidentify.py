@@ -91,7 +91,7 @@ def main(options: argparse.Namespace) -> None:
         batches = _reported(results, report, bar, total, spans=options.spans)
         first = next(batches, None)
         schema, batches = (first.schema, chain([first], batches)) if first else (SCHEMA, batches)
-        written = target.write(batches, schema)
+        written = target.write(batches if model else _annotated(batches, report), schema)
     report_problems(problems)
     if options.json:
         write_file(options.json, (json.dumps(report.as_dict(), indent=2) + "\n").encode())
@@ -155,9 +155,19 @@ def _reported(
     for notes, result in results:
         report.add(result)
         bar.report("de-identifying", report.first.notes, total)
-        new = result.notes if spans else unlabelled(result.notes)
+        new = result.annotated if spans else unlabelled(result.notes)
         others = notes.set_column(1, SCHEMA.field("text"), new.column("text"))
         yield with_annotations(others, new.columns[3:6], {})
+
+
+def _annotated(batches: Iterable[pa.RecordBatch], report: Report) -> Iterator[pa.RecordBatch]:
+    """Yield batches, and fail before they are complete if no note was annotated."""
+    yield from batches
+    if report.first.notes and not report.first.mentions:
+        raise InputError(
+            "the notes have no annotations, so that nothing would be replaced; name a model in "
+            "the place of -, or the column of the annotations with --label-column"
+        )
 
 
 def key(options: argparse.Namespace) -> None:

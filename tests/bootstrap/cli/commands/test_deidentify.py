@@ -41,18 +41,20 @@ def texts_of(path: Path) -> list[str]:
     return [document.text for document in read(path, problems=Problems())]
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv", "conll", "brat"])
+@pytest.mark.parametrize(("policy", "expected"), [("placeholders", "<PERSON>"), ("strict", "")])
 def test_annotations_are_replaced_in_every_format(
-    suffix: str, annotated: Path, run_here: Command, tmp_path: Path
+    format: str, policy: str, expected: str, annotated: Path, run_here: Command, tmp_path: Path
 ) -> None:
-    source, out = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
-    assert run_here("convert", annotated, source).code == 0
-    done = run_here("deidentify", "-", source, out, "--spans")
+    source, out = tmp_path / "in", tmp_path / "out"
+    names = ("--from", format, "--to", format)
+    assert run_here("convert", annotated, source, "--to", format).code == 0
+    done = run_here("deidentify", "-", source, out, "--spans", "--policy", policy, *names)
     assert done.code == 0, done
-    (first, second) = read(out, problems=Problems())
-    assert first.text == TEXT.replace(NAME, "<PERSON>") and second.text == "nada"
-    assert [first.text[s.start : s.end] for s in first.spans] == ["<PERSON>"]
-    assert (first.id, first.group) == ("n1", "p1")
+    (first, second) = read(out, format=format, problems=Problems())
+    assert first.text == TEXT.replace(NAME, expected) and second.text == "nada"
+    assert [first.text[s.start : s.end] for s in first.spans] == [expected][: len(expected)]
+    assert first.id == "n1" and first.group == ("p1" if format != "brat" else None)
     assert "replaced 1 mention in 1 of 2 notes" in done.out
 
 
@@ -128,6 +130,13 @@ def test_mistakes_are_one_line_and_write_nothing(
     done = run_here("deidentify", model, annotated, out, *options)
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1
     assert not out.exists() and NAME not in done.all
+
+
+def test_notes_without_annotations_are_not_written(run_here: Command, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": "1", "text": "Ana Puig", "spans": [[0, 8, "A"]]}\n')
+    done = run_here("deidentify", "-", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert done.code == 2 and "no annotations" in done.err and "Puig" not in done.all
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 def test_a_short_key_is_refused_and_not_shown(
