@@ -61,8 +61,10 @@ _DATE_WITHOUT_SIGNS = 6
 _ONE_ERROR, _TWO_ERRORS = 5, 8
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = frozenset(".,-'’")
-#: Words of a name with initials, particles and signs between them, such as ``Puig, J. de``.
-_NAME_KINDS = re.compile("(?:i[.]?)*n(?:[i.,'’-]{0,4}n)*(?:,?i)?")
+# The kinds of the tokens of a name: its words, n, or c where they are words of the language in lower
+# case, which count beside others; initials, i; signs; and particles, -.
+_WORDS = "(?:[nc]*n[nc]*|cc+)"
+_NAME_KINDS = re.compile(f"(?:i[.]?)*{_WORDS}(?:[ic.,'’-]{{0,4}}{_WORDS})*(?:,?i)?")
 
 
 class KnownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -252,13 +254,13 @@ def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
     initials = {name[0] for name in names}
 
     def kind(word: str, written: str) -> str:
-        if (word in names or _is_misspelt(word, names)) and not is_common(written):
-            return "n"
-        if word in initials and not is_common(written):
-            return "i"
         if word in _SIGNS:
             return word
-        return "-" if word in names or word in particles else " "
+        if is_common(written):
+            return "c" if word in names else "-" if word in particles else " "
+        if word in names or _is_misspelt(word, names):
+            return "n"
+        return "i" if word in initials else "-" if word in particles else " "
 
     kinds = "".join(map(kind, note.folded, note.words))
     return [(match.start(), match.end() - 1) for match in _NAME_KINDS.finditer(kinds)]
@@ -279,11 +281,13 @@ def _is_misspelt(word: str, names: set[str]) -> bool:
 
 def _addresses(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
     words = {word for value in values for word in re.findall(r"\w+", folded(value))}
-    words = {word for word in words - _grammar().place_words if len(word) >= _ADDRESS}
+    names = {word for word in words - _grammar().place_words if len(word) >= _ADDRESS}
+    numbers = {word for word in words if word.isdecimal()}
+    following = [*note.folded[1:], ""]
     return [
         (place, place)
-        for place, (word, written) in enumerate(zip(note.folded, note.words, strict=True))
-        if word in words and not is_common(written)
+        for place, (word, after) in enumerate(zip(note.folded, following, strict=True))
+        if word in names and (after in numbers or not is_common(note.words[place]))
     ]
 
 

@@ -50,8 +50,11 @@ def test_names(text: str, expected: list[str]) -> None:
     assert found(text, person="Marta Puigdefàbregas Soler") == expected
 
 
-def test_a_common_word_counts_only_with_a_capital() -> None:
-    assert found("sustancia blanco. Sra. Blanco", person="Ana Blanco Ruiz") == ["Blanco"]
+def test_a_common_word_counts_only_with_a_capital_or_beside_others() -> None:
+    text = "sustancia blanco. Sra. Blanco, color rosa y blanco; rosa blanco acude"
+    assert found(text, person="Rosa Blanco") == ["Blanco", "rosa blanco"]
+    assert found("ruiz blanco", person="Ana Blanco Ruiz") == ["ruiz blanco"]
+    assert found("balmes; c/ balmes 12", place="Calle Balmes, 12") == ["balmes"]
 
 
 @pytest.mark.parametrize(
