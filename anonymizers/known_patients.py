@@ -61,7 +61,7 @@ _DATE_WITHOUT_SIGNS = 6
 _ONE_ERROR, _TWO_ERRORS = 5, 8
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = frozenset(".,-'’")
-# The kinds of the tokens of a name: its words, n, or c where they are words of the language in lower
+# The kinds of the tokens of a name: its words, n, or c if they are words of the language in lower
 # case, which count beside others; initials, i; signs; and particles, -.
 _WORDS = "(?:[nc]*n[nc]*|cc+)"
 _NAME_KINDS = re.compile(f"(?:i[.]?)*{_WORDS}(?:[ic.,'’-]{{0,4}}{_WORDS})*(?:,?i)?")
