@@ -41,7 +41,6 @@ ROWS = pa.schema(
         ("digest", pa.binary(16)),
         ("start", pa.int32()),
         ("end", pa.int32()),
-        ("replacement", pa.large_string()),
         ("original", pa.large_string()),
     ]
 )
@@ -66,16 +65,14 @@ def replaced_rows(
     originals, spans : Spans
         Where each text was that was replaced, and where its replacement is, in order.
     """
-    texts, new_texts = FlatTexts(notes.column("text")), FlatTexts(new.column("text"))
-    old, origin = texts.offsets[spans.rows], new_texts.offsets[spans.rows]
-    rows = pa.array(spans.rows)
+    texts, rows = FlatTexts(notes.column("text")), pa.array(spans.rows)
+    origins = texts.offsets[spans.rows]
     columns = [
         notes.column("id").take(rows),
         _digests(new).take(rows),
         pa.array(spans.starts, pa.int32()),
         pa.array(spans.ends, pa.int32()),
-        new_texts.ranges(origin + spans.starts, origin + spans.ends),
-        texts.ranges(old + originals.starts, old + originals.ends),
+        texts.ranges(origins + originals.starts, origins + originals.ends),
     ]
     return pa.record_batch(columns, schema=ROWS)
 
@@ -184,15 +181,14 @@ class ReplacedTexts:
     def restore(self, notes: pa.RecordBatch) -> tuple[pa.RecordBatch, int]:
         """Put what was replaced back into notes.
 
-        All is put back into a note that is as it was written. Into one that has changed since, what
-        was removed is not put back, nor what was replaced by a text that no longer stands where it
-        was written. Nothing is put back where an annotation begins or ends within the replacement.
+        A note whose text has changed since it was written stays as it is.
 
         Parameters
         ----------
         notes : RecordBatch
             Notes (`corpus.formats.batches.SCHEMA`) in which spans were replaced, and any other
-            columns. Annotations move with the text; an empty one becomes what was removed there.
+            columns. Annotations move with the text; one that begins or ends within a replacement
+            covers what was replaced, and an empty one what was removed there.
 
         Returns
         -------
@@ -234,16 +230,12 @@ def _fitting(
     notes: pa.RecordBatch, source: FlatTexts, owners: Indices, rows: pa.RecordBatch
 ) -> Indices:
     """Return the rows whose originals can be put back."""
-    starts, ends = (rows[name].to_numpy() + source.offsets[owners] for name in ("start", "end"))
-    fit = np.flatnonzero(ends <= source.offsets[owners + 1])
-    fit = fit[starts[fit] >= np.maximum.accumulate(np.append(0, ends[fit]))[:-1]]
-    borders = np.sort(np.concatenate(flat_spans(notes, source.offsets)[1:]))
-    inside = np.searchsorted(borders, ends) > np.searchsorted(borders, starts, side="right")
-    fit = fit[~inside[fit]]
-    texts = source.ranges(starts[fit], ends[fit])
-    stands = np.asarray(pc.equal(texts, rows["replacement"].take(fit))) & (starts < ends)[fit]
-    is_same = np.asarray(pc.equal(rows["digest"], _digests(notes).take(owners)))
-    fitting: Indices = fit[is_same[fit] | stands]
+    is_same = pc.equal(rows["digest"], _digests(notes).take(owners))
+    fit = np.flatnonzero(is_same)
+    origins = source.offsets[owners[fit]]
+    starts, ends = (rows[name].to_numpy()[fit] + origins for name in ("start", "end"))
+    # A note that was written twice has its rows twice.
+    fitting: Indices = fit[starts >= np.maximum.accumulate(np.append(0, ends))[:-1]]
     return fitting
 
 

@@ -97,20 +97,22 @@ def restored(new: Note, rows: pa.RecordBatch) -> tuple[str, list[tuple[int, int]
     return row["text"], list(zip(row["starts"], row["ends"], strict=True)), left
 
 
-def test_a_note_that_has_changed_is_restored_where_it_fits() -> None:
+def test_a_note_that_has_changed_stays_as_it_is() -> None:
     after, rows = replaced(
         [("Ana Puig, 52, Vic", [(0, 8, "Pau Mas"), (10, 12, ""), (14, 17, "X")])]
     )
     assert after["text"].to_pylist() == ["Pau Mas, , X"]
     assert restored(("Pau Mas, , X", []), rows) == ("Ana Puig, 52, Vic", [], 0)
-    assert restored(("Pau Mas, . X", []), rows) == ("Ana Puig, . Vic", [], 1)
-    assert restored(("¡Pau Mas, , X", []), rows) == ("¡Pau Mas, , X", [], 3)
-    assert restored(("Pau", []), rows) == ("Pau", [], 3)
-    # An annotation of a part of a replacement, and others.
+    for changed in ("Pau Mas, . X", "¡Pau Mas, , X", "Pau", ""):
+        assert restored((changed, []), rows) == (changed, [], 3)
+
+
+def test_annotations_within_a_replacement_cover_the_original() -> None:
+    _, rows = replaced([("Ana Puig, 52, Vic", [(0, 8, "Pau Mas"), (10, 12, ""), (14, 17, "X")])])
     spans: list[tuple[int, int, str | None]] = [(0, 3, None), (9, 9, None), (9, 12, None)]
     text, places, left = restored(("Pau Mas, , X", spans), rows)
-    assert (text, left) == ("Pau Mas, 52, Vic", 1)
-    assert [text[start:end] for start, end in places] == ["Pau", "52", ", Vic"]
+    assert (text, left) == ("Ana Puig, 52, Vic", 0)
+    assert [text[start:end] for start, end in places] == ["Ana Puig", "52", ", Vic"]
 
 
 def test_rows_of_other_notes_or_twice_do_no_harm() -> None:
