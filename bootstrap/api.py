@@ -48,7 +48,7 @@ _NOTES = ("seed", "validation", "unlabeled", "unit")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A trained tagger, with the unit of text and the name propagation of its run.
+    """A trained tagger, with the settings of its run for tagging.
 
     Parameters
     ----------
@@ -58,11 +58,14 @@ class Model:
         The unit that is tagged separately.
     propagate : tuple of str
         Classes whose names are propagated within a note.
+    min_probability : mapping of str to float
+        The smallest probability of entities that are tagged, by class.
     """
 
     tagger: ParallelTagger
     unit: Unit
     propagate: tuple[str, ...]
+    min_probability: Mapping[str, float]
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -106,6 +109,7 @@ class Model:
             measure,
             detail="entity" if span_confidence else "document",
             propagate=self.propagate,
+            min_probability=self.min_probability,
         )
 
     @typed
@@ -191,7 +195,7 @@ def load(path: str | Path, *, jobs: int = 1, trust: Collection[str] = ()) -> Mod
     folder = find_model(Path(path))
     tagger = ParallelTagger.load(folder, trust=trust, jobs=jobs)
     of_run = read_unit_file(folder)
-    return Model(tagger, of_run.unit, of_run.propagate)
+    return Model(tagger, of_run.unit, of_run.propagate, of_run.min_probability)
 
 
 @typed

@@ -206,8 +206,8 @@ def audit(
     rows, lists = _looked_up(occurrences), PublicLists(against)
     spelled = [spellings(names.words[row]) for row in rows.tolist()]
     attacked = {}
-    for name, (tagger, unit) in loaded.items():
-        f1 = f1_of(tagger, unit, scored) if scored else None
+    for name, (tagger, of_run) in loaded.items():
+        f1 = f1_of(tagger, of_run, scored) if scored else None
         attacked[name] = _attack(occurrences, rows, _traces(tagger, spelled, lists), f1)
     return Audit(documents, patients, len(names.words), len(scored), attacked)
 

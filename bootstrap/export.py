@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap.config.configuration import load_data
 from bootstrap.data.splits import problems_for, read_sources
-from bootstrap.inference import find_model, read_unit_file, tag_documents
+from bootstrap.inference import UnitFile, find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.document import Document
@@ -16,7 +16,6 @@ from corpus.errors import InputError
 from corpus.evaluation.scoring import score
 from corpus.storage.atomic import new_folder, refuse_existing
 from corpus.storage.opening import MODEL, check_folder
-from corpus.units import Unit
 from taggers import load_tagger
 from taggers.model_folder import add_to_model, read_file_of_model
 from taggers.privacy.pruning import PrunableTagger, Pruning
@@ -74,10 +73,10 @@ def export_model(
         If the model does not exist or cannot be pruned, or if the target exists.
     """
     refuse_existing(target)
-    tagger, unit = load_prunable(model, trust)
+    tagger, of_run = load_prunable(model, trust)
     pruned = tagger.pruned(pruning)
     notes = list(validation_notes(model) if gold is None else gold)
-    f1 = (f1_of(tagger, unit, notes), f1_of(pruned, unit, notes)) if notes else None
+    f1 = (f1_of(tagger, of_run, notes), f1_of(pruned, of_run, notes)) if notes else None
     unit_file = read_file_of_model(find_model(model), UNIT_FILE)
     with new_folder(target) as folder:
         pruned.save(folder)
@@ -91,8 +90,8 @@ def export_model(
     )
 
 
-def load_prunable(model: Path, trust: Collection[str]) -> tuple[PrunableTagger, Unit]:
-    """Load the model of a run or a model folder, and the unit of its training documents.
+def load_prunable(model: Path, trust: Collection[str]) -> tuple[PrunableTagger, UnitFile]:
+    """Load the model of a run or a model folder, and the settings of its run for tagging.
 
     Raises
     ------
@@ -103,7 +102,7 @@ def load_prunable(model: Path, trust: Collection[str]) -> tuple[PrunableTagger, 
     tagger = load_tagger(folder, trust=trust)
     if not isinstance(tagger, PrunableTagger):
         raise InputError(f'{folder} holds a model of kind "{tagger.kind}", which cannot be pruned')
-    return tagger, read_unit_file(folder).unit
+    return tagger, read_unit_file(folder)
 
 
 def validation_notes(model: Path) -> Iterable[Document]:
@@ -115,7 +114,13 @@ def validation_notes(model: Path) -> Iterable[Document]:
     return read_sources(data, "validation", labels, problems_for(data))
 
 
-def f1_of(tagger: PrunableTagger, unit: Unit, notes: list[Document]) -> float:
+def f1_of(tagger: PrunableTagger, of_run: UnitFile, notes: list[Document]) -> float:
     """Compute the strict entity F1 of a model on annotated documents."""
-    tagged = tag_documents(notes, tagger, unit)
+    tagged = tag_documents(
+        notes,
+        tagger,
+        of_run.unit,
+        propagate=of_run.propagate,
+        min_probability=of_run.min_probability,
+    )
     return score(notes, [item.document for item in tagged]).counts("ner").f1

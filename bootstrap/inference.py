@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -66,15 +66,18 @@ class UnitFile(msgspec.Struct, frozen=True):
         The classes for name propagation.
     columns : Columns
         The names of the columns of the unlabeled documents of the run.
+    min_probability : dict of str to float
+        The smallest probability of entities by class.
     """
 
     unit: Unit
     propagate: tuple[str, ...] = ()
     columns: Columns = Columns()
+    min_probability: dict[str, float] = {}
 
 
 def read_unit_file(model: Path) -> UnitFile:
-    """Read the unit and the classes for name propagation of the run that trained a model.
+    """Read the settings of the run that trained a model.
 
     Raises
     ------
@@ -88,8 +91,8 @@ def read_unit_file(model: Path) -> UnitFile:
         return msgspec.convert(parse_json(content, UNIT_FILE), UnitFile)
     except (InputError, ValueError):
         raise InputError(
-            f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, and a list of "
-            "classes to propagate"
+            f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, a list of "
+            "classes to propagate, and a smallest probability by class"
         ) from None
 
 
@@ -168,6 +171,7 @@ def tag_documents(
     *,
     detail: Detail = "document",
     propagate: Sequence[str] = (),
+    min_probability: Mapping[str, float] | None = None,
 ) -> Iterator[TaggedDocument]:
     """Yield documents with the spans that a tagger finds, tagged a bounded number at a time.
 
@@ -177,10 +181,10 @@ def tag_documents(
         The documents; their own spans are ignored.
     tagger : Tagger
         The trained tagger.
-    unit, measure, detail, propagate
+    unit, measure, detail, propagate, min_probability
         As in `bootstrap.tagging.TagOptions`.
     """
-    options = TagOptions(unit, measure, detail, tuple(propagate))
+    options = TagOptions(unit, measure, detail, tuple(propagate), min_probability or {})
     for batch in tagged_batches(batches_of(documents), tagger, options, TagSummary()):
         of_spans: Iterable[Sequence[float]] = repeat(())
         if detail == "entity":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import Unit, split_batch
 from taggers import Tagger, Tagging
 from taggers.base import Detail, joined
+from taggers.min_probability import without_improbable
 from taggers.name_propagation import propagate_names
 
 Result = TypeVar("Result")
@@ -51,12 +52,15 @@ class TagOptions:
     propagate : tuple of str
         Classes for name propagation within a note, and between notes of a patient that are tagged
         in the same batch; see `taggers.name_propagation`.
+    min_probability : mapping of str to float
+        The smallest probability of entities by class; see `taggers.min_probability`.
     """
 
     unit: Unit = "document"
     measure: str = "probability"
     detail: Detail = "document"
     propagate: tuple[str, ...] = ()
+    min_probability: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +91,11 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> No
     units = split_batch(notes, options.unit, Problems())
     ids, texts, groups = units.batch.columns[:3]
     batch = batch_of_texts(texts, ids, groups)
-    detail: Detail = "entity" if options.propagate else options.detail
+    revises = options.propagate or options.min_probability
+    detail: Detail = "entity" if revises else options.detail
     tagging = tag_in_chunks(tagger, batch, options.measure, detail)
+    if options.min_probability:
+        tagging = without_improbable(tagging, batch, options.min_probability)
     if options.propagate:
         rows = pa.array(np.arange(len(notes))).cast(pa.large_string())  # ids may be repeated
         numbers = number_patients(notes.column("group"), rows)[units.owners]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
+from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
     Self,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -39,6 +43,7 @@ ALL_CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability))
 #: Replaces the paths of resources in a saved model, which contains the resources themselves.
 INSIDE_MODEL = "."
 
+_UNIONS = (Union, UnionType)
 _TYPES = {str: "string", int: "integer", float: "number", bool: "true or false"}
 
 
@@ -118,9 +123,9 @@ class TaggerOptions:
     Options are a frozen dataclass whose fields are the keys of ``[tagger]`` or ``[initial_model]``,
     each declared by `option`. Every field has a default and one of the types str, int, float, bool,
     ``Literal``, ``tuple[str, ...]``, ``tuple[int, ...]``, ``Mapping[str, str]`` or
-    ``Mapping[str, float]``, or holds other taggers. ``__post_init__`` raises an `InputError` for
-    inconsistent values. The run treats options as opaque: it uses only the methods below. All
-    methods have defaults, so that a subclass with fields alone is complete.
+    ``Mapping[str, float]``, or a union of some of them, or holds other taggers. ``__post_init__``
+    raises an `InputError` for inconsistent values. The run treats options as opaque: it uses only
+    the methods below. All methods have defaults, so that a subclass with fields alone is complete.
     """
 
     @classmethod
@@ -274,6 +279,8 @@ def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
         return f"{', '.join(first)} or {last}" if first else last
     if metadata.get("members"):
         return "list of tables"
+    if get_origin(kind) in _UNIONS:
+        return " or ".join(describe(part, metadata) for part in get_args(kind))
     if get_origin(kind) is tuple:
         text = f"list of {_TYPES[get_args(kind)[0]]}s"
     elif get_origin(kind) is Mapping:
@@ -321,6 +328,8 @@ def _constrained(kind: Any, metadata: Mapping[str, Any]) -> Any:
     """Return the type of a field with its limits, for msgspec."""
     if choices := metadata.get("choices"):
         return Literal[choices]
+    if get_origin(kind) in _UNIONS:
+        return functools.reduce(operator.or_, (_constrained(p, metadata) for p in get_args(kind)))
     if get_origin(kind) is tuple:
         return tuple[_constrained(get_args(kind)[0], metadata), ...]  # type: ignore[misc]
     if get_origin(kind) is Mapping:

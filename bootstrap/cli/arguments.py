@@ -295,6 +295,18 @@ def one_of(names: Iterable[str]) -> Callable[[str], str]:
     return parse
 
 
+def class_probability(text: str) -> tuple[str, float]:
+    """Parse a class and a probability, such as ``LOCATION=0.8``."""
+    name, _, number = text.rpartition("=")
+    try:
+        probability = float(number)
+    except ValueError:
+        probability = -1.0
+    if not name or not 0 <= probability <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected CLASS=P, with P from 0 to 1")
+    return name, probability
+
+
 def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:
     def parse(text: str) -> list[T]:
         try:

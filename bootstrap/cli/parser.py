@@ -8,7 +8,15 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from bootstrap.cli.arguments import PARTS, CommandParser, natural, one_of, positive, share
+from bootstrap.cli.arguments import (
+    PARTS,
+    CommandParser,
+    class_probability,
+    natural,
+    one_of,
+    positive,
+    share,
+)
 from bootstrap.reports.figures import AXES
 from gazetteers.builtin import BUILTIN_LISTS
 
@@ -148,6 +156,12 @@ def _add_tagging(commands: CommandParser) -> None:
         "CLASS",
         "name propagation: tag the words of full names of these classes throughout a note "
         "(default: the classes of the run that trained the model)",
+    )
+    parser.add_list(
+        "--min-probability",
+        "CLASS=P",
+        "tag entities of a class from this probability on; 0 tags all (default: as the run chose)",
+        convert=class_probability,
     )
     parser.add_formats("that of the run, or ")
     parser.add_jobs()

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tomli_w
 
@@ -25,6 +25,7 @@ from bootstrap.config.tagger_sections import (
     TAGGER,
     InitialModel,
     LaterTagger,
+    RunTagger,
     TaggerSection,
     parse_initial_model,
     parse_later_tagger,
@@ -92,7 +93,7 @@ class Configuration:
     data: DataOptions
     labels: Mapping[str, str] | None
     initial_model: InitialModel | None
-    tagger: TaggerSection
+    tagger: RunTagger
     patterns: TrustedPatternOptions
     augment: AugmentOptions
     loop: LoopOptions
@@ -152,6 +153,8 @@ class Configuration:
             yield "augment.copies other than 0", "document_weights", trained
         if self.loop.pseudo_weight != 1:
             yield "loop.pseudo_weight other than 1", "document_weights", trained
+        if isinstance(self.tagger.thresholds.min_probability, Mapping):
+            yield "tagger.min_probability", "entity_probabilities", (*tagging, "initial_model")
         if self.loop.propagate:
             yield "loop.propagate", "entity_probabilities", (*tagging, "initial_model")
         if self.active:
@@ -178,6 +181,14 @@ class Configuration:
     def capabilities(self) -> frozenset[Capability]:
         """The capabilities shared by all taggers that are trained on pseudo-labels."""
         return trained_capabilities(self.tagger, self.second, self.later)
+
+    @property
+    def min_probability(self) -> Mapping[str, float] | Literal["auto"]:
+        """The smallest probabilities of entities by class; none if a tagger has no such."""
+        tagging = (self.tagger, self.later, self.initial_model)
+        if "entity_probabilities" not in trained_capabilities(*tagging):
+            return {}
+        return self.tagger.thresholds.min_probability
 
     @property
     def self_trains(self) -> bool:

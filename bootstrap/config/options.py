@@ -139,6 +139,19 @@ class InitialModelSelection:
 
 
 @dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What the taggers of the loop leave out: keys of ``[tagger]`` for every kind."""
+
+    min_probability: Literal["auto"] | Mapping[str, float] = option(
+        AUTO,
+        "smallest probability of entities by class: less probable ones are not tagged, neither in "
+        f'the loop nor by the final model; "{AUTO}" chooses it for each model on validation',
+        least=0,
+        most=1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LaterTaggerStart:
     """When a later tagger replaces the tagger of the run: keys of ``[later_tagger]``."""
 

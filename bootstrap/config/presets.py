@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bootstrap.config.options import AUTO
 from bootstrap.config.overrides import Source
 from bootstrap.config.validation import table_of
-from taggers.options import Capability, TaggerOptions
+from taggers.options import Capability
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 #: The preset of the paper.
 PAPER = "paper"
@@ -19,7 +22,14 @@ PAPER = "paper"
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     PAPER: {
         "initial_model": {"names": ()},
-        "tagger": {"embeddings": "", "clusters": "", "names": (), "phrases": (), "tolerance": 1e-5},
+        "tagger": {
+            "min_probability": {},
+            "embeddings": "",
+            "clusters": "",
+            "names": (),
+            "phrases": (),
+            "tolerance": 1e-5,
+        },
         "patterns": {"files": ()},
         "augment": {"copies": 0},
         "loop": {"iterations": 20, "batch": 50_000, "patience": 3, "keep": "accumulate"},
@@ -37,7 +47,7 @@ def with_preset(
     section: str,
     table: Mapping[str, Any],
     preset: str,
-    options: type[TaggerOptions] | None = None,
+    options: type[DataclassInstance] | None = None,
     *,
     others: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -49,7 +59,8 @@ def with_preset(
     table : mapping of str to Any
     preset : str
     options : type, optional
-        The options of the kind of tagger: values of settings that it does not have are left out.
+        The options of a kind of tagger, or others of its section: values of settings that they do
+        not have are left out.
     others : mapping of str to Any, optional
         Values that override the preset; see `required_values`.
     """

@@ -18,6 +18,7 @@ from bootstrap.config.options import (
     LaterTaggerStart,
     LoopOptions,
     ReferenceOptions,
+    Thresholds,
     TrustedPatternOptions,
 )
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
@@ -95,7 +96,7 @@ def setting_rows() -> list[SettingRow]:
         if not kind.needs_seed:
             rows += _rows("initial_model", kind.options_type(), kind.name)
             rows += _rows("initial_model", InitialModelSelection, kind.name)
-    rows.append(_kind_row("tagger", DEFAULT_KIND))
+    rows += [_kind_row("tagger", DEFAULT_KIND), *_rows("tagger", Thresholds)]
     for kind in BUILTIN.values():
         if kind.needs_seed:
             rows += _rows("tagger", kind.options_type(), kind.name)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from bootstrap.config.options import InitialModelSelection, LaterTaggerStart
+from bootstrap.config.options import InitialModelSelection, LaterTaggerStart, Thresholds
 from bootstrap.config.overrides import ConfigurationError, Source, overridden
 from bootstrap.config.presets import with_preset
 from bootstrap.config.validation import located, parse_section, table_of
@@ -27,6 +27,7 @@ TAGGER = "tagger"
 DEFAULT_KIND = "crf"
 
 _SELECTION_KEYS = tuple(item.name for item in fields(InitialModelSelection))
+_THRESHOLD_KEYS = tuple(item.name for item in fields(Thresholds))
 _START_KEYS = tuple(item.name for item in fields(LaterTaggerStart))
 
 
@@ -40,6 +41,16 @@ class TaggerSection:
     def as_table(self) -> dict[str, Any]:
         """Return the section as in the file."""
         return {"kind": self.kind, **self.options.as_table()}
+
+
+@dataclass(frozen=True, slots=True)
+class RunTagger(TaggerSection):
+    """The tagger of the run, and what it leaves out; ``[tagger]``."""
+
+    thresholds: Thresholds
+
+    def as_table(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self.thresholds), **self.options.as_table()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +91,15 @@ def trained_capabilities(*sections: TaggerSection | None) -> frozenset[Capabilit
     )
 
 
-def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> TaggerSection:
+def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> RunTagger:
     """Parse ``[tagger]``; a `ConfigurationError` names what is wrong, as in the other sections."""
     table = table_of(tables, "tagger", source)
     name = table.pop("kind", DEFAULT_KIND)
-    return _trained(name, table, "tagger", preset=preset, source=source)
+    own = {key: table.pop(key) for key in _THRESHOLD_KEYS if key in table}
+    own = with_preset("tagger", own, preset, Thresholds)
+    thresholds = parse_section(Thresholds, own, "tagger", source)
+    trained = _trained(name, table, "tagger", preset=preset, source=source, others=_THRESHOLD_KEYS)
+    return RunTagger(trained.kind, trained.options, thresholds)
 
 
 def parse_second_tagger(

@@ -144,12 +144,15 @@ def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) 
     known, what = (
         (set(model.classes), "[initial_model] tags") if model else (set(seed), "the seed has")
     )
-    for name in configuration.loop.propagate:
-        if name not in known:
-            raise InputError(
-                f"[loop] propagate names {name}; {what} only "
-                f"{', '.join(map(quoted, sorted(known)))}"
-            )
+    least = configuration.tagger.thresholds.min_probability
+    named = {"[loop] propagate": configuration.loop.propagate}
+    named["[tagger] min_probability"] = tuple(least) if isinstance(least, Mapping) else ()
+    for setting, names in named.items():
+        for name in names:
+            if name not in known:
+                raise InputError(
+                    f"{setting} names {name}; {what} only {', '.join(map(quoted, sorted(known)))}"
+                )
     if not (configuration.select.proportions and configuration.reference):
         return
     for name in sorted(set(configuration.reference.per_token) - set(seed)):

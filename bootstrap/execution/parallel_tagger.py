@@ -134,6 +134,11 @@ class ParallelTagger:
         self.folder.rename(folder)
         self.folder = folder
 
+    def add_files(self, files: Mapping[str, bytes]) -> None:
+        """Write more files into the folder, as files of the model; see `add_to_model`."""
+        add_to_model(self.folder, files)
+        self._digest = read_digest(self.folder)
+
     def tag(
         self,
         batch: Batch,

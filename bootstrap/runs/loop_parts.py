@@ -41,7 +41,7 @@ from bootstrap.selection.proportions import (
 from bootstrap.selection.strategies import Strategy, initial_strategy_for, portfolio, uses_lists
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.loop import Pool
-from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Views
+from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Trial, Views
 from bootstrap.self_training.stopping import Limits
 from corpus.batch import Batch
 from corpus.counts import count_words
@@ -50,6 +50,7 @@ from corpus.evaluation.scoring import GoldBatch
 from corpus.tags import UNKNOWN, classes_of
 from taggers.augmentation import AugmentOptions
 from taggers.base import Tagger, TrainingError
+from taggers.model_folder import read_file_of_model
 from taggers.options import TaggerOptions
 from taggers.patterns import PATTERNS_FILE
 from taggers.patterns.first import patterns_bytes
@@ -304,6 +305,7 @@ class LoopParts:
             second_tagger_for=lambda i: untrained(
                 configuration.second_tagger_of(i), run.iteration(i).second_folder
             ),
+            min_probability=configuration.min_probability,
             fit_all=self.watch.timed("train", train),
             watch=self.watch,
         )
@@ -420,9 +422,16 @@ def _augmentation(
     return augment
 
 
-def keep_model(folder: IterationFolder, tagger: Tagger) -> None:
-    """Move the model of an iteration to its place, and remove its alternatives."""
-    model = in_folder(tagger)
-    if model.folder.is_relative_to(folder.folder):
-        model.move(folder.model_folder)
+def keep_model(folder: IterationFolder, model: Trial) -> None:
+    """Move the model of an iteration to its place, and remove its alternatives.
+
+    The smallest probabilities that were chosen for it are added to its `UNIT_FILE`.
+    """
+    tagger = in_folder(model.tagger)
+    if tagger.folder.is_relative_to(folder.folder):
+        if model.min_probability:
+            content = json.loads(read_file_of_model(tagger.folder, UNIT_FILE) or "{}")
+            content["min_probability"] = model.min_probability
+            tagger.add_files({UNIT_FILE: json.dumps(content).encode()})
+        tagger.move(folder.model_folder)
     folder.remove_alternatives()

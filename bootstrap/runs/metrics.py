@@ -83,6 +83,8 @@ class TrainingMetrics:
         Whether the training set contains copies of gold documents with other mentions.
     tagger : str
         The kind of the tagger.
+    min_probability : mapping of str to float
+        The smallest probabilities of entities of the model, by class.
     training : Training or None
         The outcome of training; None for a model that is not trained.
     trials : sequence of TrialMetrics
@@ -96,6 +98,7 @@ class TrainingMetrics:
     training_documents: int = 0
     augmented: bool = False
     tagger: str = ""
+    min_probability: Mapping[str, float] = field(default_factory=dict)
     training: Training | None = None
     trials: list[TrialMetrics] = field(default_factory=list)
 

@@ -171,6 +171,7 @@ def metrics_of(
         human_tokens=state.training.gold.n_tokens,
         training_documents=len(training),
         tagger=model.tagger.kind,
+        min_probability=model.min_probability,
         training=model.tagger.training,
         halves=halves(batch, model.scores),
         strategy=labelling.strategy.name if labelling else "",

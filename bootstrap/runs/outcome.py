@@ -192,8 +192,15 @@ def resampled_totals(counts: Counts, units: Counts, resamples: int) -> Counts | 
 
 
 def decision_lines(rows: Sequence[IterationMetrics]) -> list[str]:
-    """Describe each comparison of alternatives: their validation F1, and which was chosen."""
-    return [_decision(row) for row in rows if row.trials]
+    """Describe what was chosen on validation: the alternatives, and smallest probabilities."""
+    lines = [_decision(row) for row in rows if row.trials]
+    best = rows[best_iteration(f1_of(rows))] if rows else None
+    if best and best.min_probability:
+        limits = (f"{name} {least:g}" for name, least in best.min_probability.items())
+        lines.append(
+            f"Smallest probabilities of entities (iteration {best.iteration}): {', '.join(limits)}."
+        )
+    return lines
 
 
 def _decision(row: IterationMetrics) -> str:

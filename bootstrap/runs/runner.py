@@ -10,6 +10,7 @@ from bootstrap.advice.advice import advise, read_advice, save_advice
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import LabelledNotes, Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
+from bootstrap.inference import read_unit_file
 from bootstrap.reports.page import write_run_page
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import LoopParts, RoundLimits, keep_model
@@ -88,7 +89,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
     )
     if isinstance(limits, RoundLimits) and iteration:
         limits.kappas.append(metrics.kappa)
-    keep_model(run.iteration(iteration), model.tagger)
+    keep_model(run.iteration(iteration), model)
     batch = notes.validation.batch
     predicted = batch.with_tags(model.tagging.tags, model.tagging.labels)
     run.close_iteration(
@@ -182,7 +183,12 @@ def _score_on_test(
         if run.test_counts(iteration) is None:
             model = run.iteration(iteration).model_folder
             tagger = ParallelTagger.load(model, trust=configuration.kinds, jobs=jobs)
-            views = Views(tagger, measure=measure, propagate=loop.propagate)
+            views = Views(
+                tagger,
+                measure=measure,
+                propagate=loop.propagate,
+                min_probability=read_unit_file(model).min_probability,
+            )
             tagging = views.tag(test.batch)
             predicted = test.batch.with_tags(tagging.tags, tagging.labels)
             counts = DocumentCounts.from_scores(test.batch, score_batches(gold, predicted))

@@ -145,7 +145,14 @@ class Candidates:
             raise ValueError(f"a strategy compares {needed + 1} views: expected {missing}")
         detail = max((strategy.detail for strategy in strategies), key=_DETAILS.index)
         measure, propagate = strategies[0].measure, self.loop.propagate
-        return Views(before.model.tagger, views, measure, (detail, "token"), propagate)
+        return Views(
+            before.model.tagger,
+            views,
+            measure,
+            (detail, "token"),
+            propagate,
+            before.model.min_probability,
+        )
 
     def _needs_second(self, strategies: Sequence[Strategy]) -> bool:
         return any(strategy.views for strategy in strategies) or self.queries_second()

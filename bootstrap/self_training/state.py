@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -16,6 +16,7 @@ from corpus.batch import Batch, concatenate
 from corpus.evaluation.measures import Scores
 from corpus.patients import number_patients
 from taggers.base import Detail, Tagger, Tagging
+from taggers.min_probability import without_improbable
 from taggers.name_propagation import propagate_names
 
 #: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
@@ -36,6 +37,8 @@ class Views:
         The measure of confidence, and the details of the taggings by `tagger` and by `others`.
     propagate : sequence of str
         The classes whose names are propagated within documents.
+    min_probability : mapping of str to float
+        The smallest probability of entities that `tagger` tags, by class.
     """
 
     tagger: Tagger
@@ -43,17 +46,26 @@ class Views:
     measure: str = "probability"
     details: tuple[Detail, Detail] = ("document", "token")
     propagate: Sequence[str] = ()
+    min_probability: Mapping[str, float] = field(default_factory=dict)
 
     def tag(self, batch: Batch) -> Tagging:
         """Tag a batch with every view."""
-        tagging = self._tag(self.tagger, batch, self.details[0])
-        views = tuple(self._tag(tagger, batch, self.details[1]) for tagger in self.others)
-        return replace(tagging, views=views)
+        revises = self.min_probability or self.propagate
+        detail: Detail = "entity" if revises else self.details[0]
+        tagging = self.revised(self.tagger.tag(batch, measure=self.measure, detail=detail), batch)
+        detail = "entity" if self.propagate else self.details[1]
+        views = [tagger.tag(batch, measure=self.measure, detail=detail) for tagger in self.others]
+        return replace(tagging, views=tuple(self._propagated(view, batch) for view in views))
 
-    def _tag(self, tagger: Tagger, batch: Batch, detail: Detail) -> Tagging:
+    def revised(self, tagging: Tagging, batch: Batch) -> Tagging:
+        """Leave out what is improbable in a tagging by `tagger`, and propagate names."""
+        if self.min_probability:
+            tagging = without_improbable(tagging, batch, self.min_probability)
+        return self._propagated(tagging, batch)
+
+    def _propagated(self, tagging: Tagging, batch: Batch) -> Tagging:
         if not self.propagate:
-            return tagger.tag(batch, measure=self.measure, detail=detail)
-        tagging = tagger.tag(batch, measure=self.measure, detail="entity")
+            return tagging
         return propagate_names(
             tagging, batch, number_patients(batch.groups, batch.ids), self.propagate
         )
@@ -165,12 +177,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """A tagger trained on a candidate, its tagging of the validation documents, and its scores."""
+    """A tagger trained on a candidate, its tagging of the validation documents, and its scores.
+
+    `min_probability` has the smallest probabilities of entities by class that were chosen for it.
+    """
 
     candidate: Candidate
     tagger: Tagger
     tagging: Tagging
     scores: Scores
+    min_probability: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def f1(self) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from bootstrap.config.options import LoopOptions
 from bootstrap.self_training.state import Candidate, State, Trial, Views
 from bootstrap.self_training.stopping import best_iteration
+from bootstrap.self_training.thresholds import chosen_min_probability
 from corpus.batch import Batch
 from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers.base import Tagger
@@ -52,6 +54,9 @@ class Trainer:
         The measure of confidence in the validation documents.
     second_tagger_for : callable, optional
         Creates the untrained tagger of the second view; required by strategies with further views.
+    min_probability : mapping of str to float, or "auto"
+        The smallest probabilities of entities by class; "auto" chooses them for each model on the
+        validation documents.
     fit_all : callable
         Carries out several independent trainings, and returns the taggers in their order.
     """
@@ -61,6 +66,7 @@ class Trainer:
     loop: LoopOptions
     measure: str = "probability"
     second_tagger_for: Callable[[int], Tagger] | None = None
+    min_probability: Mapping[str, float] | Literal["auto"] = field(default_factory=dict)
     fit_all: Callable[[Sequence[Fit]], list[Tagger]] = fit_in_turn
 
     def train(
@@ -93,10 +99,17 @@ class Trainer:
 
     def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         """Score a tagger on the validation documents."""
-        batch = self.validation.batch
-        tagging = Views(tagger, measure=self.measure, propagate=self.loop.propagate).tag(batch)
+        batch, least = self.validation.batch, self.min_probability
+        if not isinstance(least, Mapping):
+            tagging = tagger.tag(batch, measure=self.measure, detail="entity")
+            least = chosen_min_probability(self.validation, tagging)
+        views = Views(
+            tagger, measure=self.measure, propagate=self.loop.propagate, min_probability=least
+        )
+        tagging = views.tag(batch)
         predicted = batch.with_tags(tagging.tags, tagging.labels)
-        return Trial(candidate, tagger, tagging, score_batches(self.validation, predicted))
+        scores = score_batches(self.validation, predicted)
+        return Trial(candidate, tagger, tagging, scores, least)
 
     def _learns_nothing(self, candidate: Candidate, before: State) -> bool:
         """Return whether training would result in the same model again, or in none."""

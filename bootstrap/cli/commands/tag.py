@@ -52,9 +52,11 @@ def main(options: argparse.Namespace) -> None:
             "Parquet"
         )
     propagate = tuple(options.propagate or model.of_run.propagate)
-    refuse_unknown(propagate, model.tagger.labels)  # before the target is created
+    min_probability = {**model.of_run.min_probability, **dict(options.min_probability or ())}
+    # Before the target is created.
+    refuse_unknown([*propagate, *min_probability], model.tagger.labels)
     warm_up(*kernels_of(model.tagger), announce=report_compiling)
-    how = TagOptions(model.of_run.unit, options.measure, detail, propagate)
+    how = TagOptions(model.of_run.unit, options.measure, detail, propagate, min_probability)
     total = count_records(options.source, format=options.source_format)
     notes = read_note_batches(
         options,
