@@ -100,13 +100,14 @@ class Trainer:
     def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         """Score a tagger on the validation documents."""
         batch, least = self.validation.batch, self.min_probability
-        if not isinstance(least, Mapping):
+        views = Views(tagger, measure=self.measure, propagate=self.loop.propagate)
+        if isinstance(least, Mapping):
+            views = replace(views, min_probability=least)
+            tagging = views.tag(batch)
+        else:
             tagging = tagger.tag(batch, measure=self.measure, detail="entity")
             least = chosen_min_probability(self.validation, tagging)
-        views = Views(
-            tagger, measure=self.measure, propagate=self.loop.propagate, min_probability=least
-        )
-        tagging = views.tag(batch)
+            tagging = replace(views, min_probability=least).revised(tagging, batch)
         predicted = batch.with_tags(tagging.tags, tagging.labels)
         scores = score_batches(self.validation, predicted)
         return Trial(candidate, tagger, tagging, scores, least)
