@@ -102,8 +102,7 @@ class Trainer:
         batch, least = self.validation.batch, self.min_probability
         views = Views(tagger, measure=self.measure, propagate=self.loop.propagate)
         if isinstance(least, Mapping):
-            views = replace(views, min_probability=least)
-            tagging = views.tag(batch)
+            tagging = replace(views, min_probability=least).tag(batch)
         else:
             tagging = tagger.tag(batch, measure=self.measure, detail="entity")
             least = chosen_min_probability(self.validation, tagging)
