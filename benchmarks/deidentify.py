@@ -5,7 +5,6 @@ The model is the CRF with its defaults, trained on whole notes of train. Nothing
     python benchmarks/deidentify.py leaks     # annotated mentions of dev, searched in the output
     python benchmarks/deidentify.py recall    # mentions covered and other tokens replaced
     python benchmarks/deidentify.py taggers   # without annotated notes, with 100, and with train
-    python benchmarks/deidentify.py dismed    # with the network of paper 004, in an hour
     python benchmarks/deidentify.py utility   # a CRF trained on de-identified train, scored on dev
     python benchmarks/deidentify.py speed     # the time beside the one of tagging
 """
@@ -16,7 +15,7 @@ import argparse
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,15 +38,12 @@ from bootstrap.tagging import TagOptions, find_spans
 from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.formats.batches import batch_of, concatenated, documents_of
-from corpus.units import Unit
 from gazetteers.builtin import CENSUS
 from taggers import Tagger
 from taggers.crf.crf_options import CRFOptions
 from taggers.crf.crf_tagger import CRFTagger
 from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.dictionaries.list_tagger import ListTagger
-from taggers.networks.bilstm_crf import BiLSTMCRFTagger
-from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.patterns.pattern_tagger import PatternTagger
 
 KEY = Key(b"a key for measurements, no secret")
@@ -175,40 +171,10 @@ def taggers() -> None:
         "100 notes: CRF and patterns": trained(train[:: len(train) // 100][:100]),
         "500 notes (train): CRF and patterns": trained(train),
     }
-    _print_rows(dev, own, "document")
-
-
-def dismed() -> None:
-    """Print what is left of dev with the network of DiSMed, and with its form of training.
-
-    Paper 004, "Networks": LSTM-LSTM-CRF with averaged weights. Its vectors of words begin as random
-    numbers, since GloVe's cannot be installed from a package index.
-    """
-    options = BiLSTMCRFOptions(
-        dimension=300,
-        characters="bilstm",
-        character_dimension=100,
-        character_units=100,
-        features=(),
-        units=300,
-        learning_rate=0.001,
-        minibatch=20,
-        epochs=25,
-        averaging=0.999,
-    )
-    lines, dev = units_of("train", None, "line"), units_of("dev", None, "document")
-    network = BiLSTMCRFTagger(options).fit(
-        make_batch(lines, labelled=True), rng=np.random.default_rng(0)
-    )
-    _print_rows(dev, {"500 notes: LSTM-LSTM-CRF and patterns": network}, "line")
-
-
-def _print_rows(dev: Sequence[Document], taggers: Mapping[str, Tagger], unit: Unit) -> None:
-    """Print what is left of dev by each of some taggers."""
-    notes, how = batch_of(dev), deidentify_options("placeholders", None, unit)
+    notes, how = batch_of(dev), deidentify_options("placeholders", None, "document")
     print("| annotated notes | recall | other tokens | notes that leak | notes per second |")
     print("|---|---|---|---|---|")
-    for name, tagger in taggers.items():
+    for name, tagger in own.items():
         coverage = coverage_of([notes], tagger, how)
         begin = time.process_time()
         deidentify(how, tagger, notes)
@@ -260,7 +226,6 @@ def main() -> None:
         "leaks": leaks,
         "recall": recall,
         "taggers": taggers,
-        "dismed": dismed,
         "utility": utility,
         "speed": speed,
     }
