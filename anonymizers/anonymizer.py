@@ -75,7 +75,7 @@ class Mentions:
     @classmethod
     def of_spans(cls, notes: pa.RecordBatch, spans: Spans, policy: Policy) -> Self:
         """Return the mentions of spans, which may overlap; see `anonymizers.spans.resolved`."""
-        texts = notes.column("text").to_pylist()
+        ids, texts = (notes.column(name).to_pylist() for name in ("id", "text"))
         patients = patient_keys(notes.column("group"), notes.column("id")).to_pylist()
         spans, crossing = resolved(spans, texts)
         categories = {label: policy.category(label) for label in set(spans.labels)}
@@ -87,6 +87,7 @@ class Mentions:
                 categories[label],
                 patients[row],
                 row,
+                ids[row],
                 start,
             )
             for (row, start, end), label in zip(places, spans.labels, strict=True)

@@ -105,6 +105,7 @@ class KnownPatients:
     def __init__(self, options: KnownOptions) -> None:
         self._columns = options.columns
         self._values = _read_table(options) if options.table else None
+        self._missing = set() if options.table else {*options.columns}
 
     def of_notes(self, notes: pa.RecordBatch) -> pa.Array:
         """Return what is known of the patient of each note, of the type `TYPE`.
@@ -112,7 +113,8 @@ class KnownPatients:
         Raises
         ------
         InputError
-            If the notes lack a column.
+            If the notes lack a column. Of records of JSON lines, some may lack a key; see
+            `refuse_missing`.
         """
         if self._values is not None:
             rows = [
@@ -126,18 +128,24 @@ class KnownPatients:
         if has_records(notes.schema):
             texts = notes.column(OTHERS).to_pylist()
             records = [msgspec.json.decode(text or "{}") for text in texts]
-            names = {name for record in records for name in record}
+            self._missing -= {name for record in records for name in record}
         else:
-            columns = columns_after_notes(notes)
-            names = {*columns}
-        for name in self._columns:
-            if name not in names:
-                raise InputError(f"[known] {name}: the notes have no such column")
-        if not has_records(notes.schema):
-            values = zip(*(columns[name].to_pylist() for name in self._columns), strict=True)
-            records = [dict(zip(self._columns, row, strict=True)) for row in values]
+            self._missing -= {*columns_after_notes(notes)}
+            self.refuse_missing()
+            records = pa.table(columns_after_notes(notes)).to_pylist()
         for record in records:
             yield list(_known(self._columns, record))
+
+    def refuse_missing(self) -> None:
+        """Check, after all notes, that a note has each column: its name may be misspelt.
+
+        Raises
+        ------
+        InputError
+            If no note has one of them.
+        """
+        if self._missing:
+            raise InputError(f"[known] {min(self._missing)}: the notes have no such column")
 
 
 def _known(columns: Mapping[str, str], record: Mapping[str, object]) -> Iterator[dict[str, str]]:
@@ -146,6 +154,8 @@ def _known(columns: Mapping[str, str], record: Mapping[str, object]) -> Iterator
         value = record.get(name)
         if isinstance(value, datetime.date):
             value = value.isoformat()[:10]
+        if isinstance(value, float) and value.is_integer():  # a column of numbers with gaps
+            value = int(value)
         if value is not None and (text := str(value).strip()):
             yield {"category": category, "value": text}
 
@@ -168,7 +178,8 @@ def _read_table(options: KnownOptions) -> dict[str, list[dict[str, str]]]:
             raise InputError(f"[known] table {path} has no column {name}")
     values: dict[str, list[dict[str, str]]] = {}
     for record in records:
-        values.setdefault(str(record[_PATIENT]), []).extend(_known(options.columns, record))
+        if record[_PATIENT] is not None:
+            values.setdefault(str(record[_PATIENT]), []).extend(_known(options.columns, record))
     return values
 
 
@@ -333,7 +344,7 @@ def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
 
 @functools.lru_cache(1 << 12)
 def _date(text: str) -> datetime.date | None:
-    parsed = parse(text)
+    parsed = parse(text) or parse(re.split("[ T]", text)[0])  # a time of day may follow
     return parsed.date if parsed else None
 
 

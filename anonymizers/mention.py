@@ -22,12 +22,14 @@ class Mention:
     label : str
         Its class.
     category : str
-        What the class contains, one of `anonymizers.categories.CATEGORIES`.
+        What the class contains, a category of ``categories.toml``.
     patient : str
         The key of the patient, or of the note if no patient is known; see
         `corpus.patients.patient_keys`.
     note : int
         The row of the note in its batch.
+    document : str
+        The id of the note.
     start : int
         The offset of the span in the note.
     """
@@ -37,6 +39,7 @@ class Mention:
     category: str
     patient: str
     note: int = 0
+    document: str = ""
     start: int = 0
 
 

@@ -172,7 +172,7 @@ class Randomization(Operator, frozen=True):
     needs_place: ClassVar[bool] = True
 
     def replace(self, mention: Mention, key: Key) -> str | None:
-        own = replace(mention, patient=f"{mention.patient}\n{mention.start}")
+        own = replace(mention, patient=f"{mention.patient}\n{mention.document}\n{mention.start}")
         return Surrogate().replace(own, key)
 
 
@@ -279,6 +279,10 @@ class Blurring(Operator, frozen=True):
 
     needs_key: ClassVar[bool] = False
     limits: tuple[Annotated[int, msgspec.Meta(ge=1)], ...] = (1, 18, 65)
+
+    def __post_init__(self) -> None:
+        if not self.limits or sorted(set(self.limits)) != list(self.limits):
+            raise InputError("limits: expected numbers of years that ascend, such as [1, 18, 65]")
 
     def replace(self, mention: Mention, key: Key) -> str | None:
         return ages.blurred_age(mention, self.limits) if mention.category == "age" else None

@@ -28,6 +28,8 @@ from gazetteers.grammar import Grammar
 #: What a word of a name is. ``"both"`` are given names of men that are as usual as surnames.
 Role: TypeAlias = Literal["man", "woman", "surname", "both"]
 
+#: The least bearers of a word that is sought as a name, whatever else it means.
+_FREQUENT = 1000
 #: The least share of the rarer use of a word that is a given name and a surname.
 _BOTH = 0.1
 
@@ -144,6 +146,11 @@ def _alone(name: str, *classes: str) -> dict[str, tuple[int, ...]]:
         if kind in classes and " " not in term:
             bearers.setdefault(term, [0] * len(classes))[classes.index(kind)] += count
     return {word: tuple(counts) for word, counts in bearers.items()}
+
+
+def is_frequent_name(word: str) -> bool:
+    """Return whether a folded word is a name of at least a thousand people."""
+    return sum(_bearers().get(word, ())) >= _FREQUENT
 
 
 def _role(word: str) -> Role:

@@ -258,14 +258,22 @@ def deidentified_batches(
         How they are de-identified.
     """
     if tagger is not None:
-        known = KnownPatients(options.policy.known) if options.policy.known else None
-
-        def sent(notes: pa.RecordBatch) -> pa.RecordBatch:
-            plain = unlabelled(notes)
-            return plain.append_column(_KNOWN, known.of_notes(notes)) if known else plain
-
-        return applied(partial(deidentify, options), tagger, batches, sent)
+        return _deidentified(batches, tagger, options)
     return ((notes, _annotations_replaced(options, notes)) for notes in batches)
+
+
+def _deidentified(
+    batches: Iterable[pa.RecordBatch], tagger: Tagger, options: DeidentifyOptions
+) -> Iterator[tuple[pa.RecordBatch, Deidentified]]:
+    known = KnownPatients(options.policy.known) if options.policy.known else None
+
+    def sent(notes: pa.RecordBatch) -> pa.RecordBatch:
+        plain = unlabelled(notes)
+        return plain.append_column(_KNOWN, known.of_notes(notes)) if known else plain
+
+    yield from applied(partial(deidentify, options), tagger, batches, sent)
+    if known:
+        known.refuse_missing()
 
 
 def _annotations_replaced(options: DeidentifyOptions, notes: pa.RecordBatch) -> Deidentified:

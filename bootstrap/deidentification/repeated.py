@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymizers.mention import Mention, folded
+from anonymizers.surrogates.names import is_frequent_name
 from corpus.batch import Batch
 from gazetteers.builtin import BLOCKING, CUE_WORDS, read_gazetteer
 from gazetteers.common_words import is_common
@@ -47,7 +48,7 @@ def words_of(mentions: Iterable[Mention], patients: Indices) -> PatientWords:
         (numbers[mention.note], word): mention.label
         for mention in mentions
         if mention.category in _TELLING
-        for word in _telling_words(mention.text)
+        for word in _telling_words(mention.text, is_person=mention.category == "person")
     }
 
 
@@ -97,9 +98,17 @@ def may_tell(text: str) -> bool:
 
 
 @functools.lru_cache(1 << 16)  # names and places repeat
-def _telling_words(text: str) -> tuple[str, ...]:
-    """Return the folded words of a mention that may identify somebody."""
-    return tuple(filter(_tells, _WORD.findall(folded(text).partition("@")[0])))
+def _telling_words(text: str, *, is_person: bool) -> tuple[str, ...]:
+    """Return the folded words of a mention that may identify somebody.
+
+    A word that is usual beside names of places, such as ``plaza``, may be the name of a person.
+    """
+    words = _WORD.findall(folded(text).partition("@")[0])
+    return tuple(
+        word
+        for word in words
+        if _tells(word) or (is_person and len(word) >= _LEAST and is_frequent_name(word))
+    )
 
 
 def _tells(word: str) -> bool:

@@ -112,7 +112,7 @@ class Report:
                 f"second pass: replaced {number_of(self.second.mentions.total(), 'more mention')} "
                 f"in {number_of(self.second.changed, 'note')}"
             )
-        if self.estimate:
+        if self.estimate and self.estimate.notes:
             yield from _estimate_lines(self.estimate, self.recall)
 
 

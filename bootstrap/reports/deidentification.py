@@ -37,8 +37,8 @@ def deidentification_report(numbers: Numbers, texts: Sequence[Block] = ()) -> Re
         Tile("mentions", f"{first.mentions.total():,}", "replaced"),
         Tile("second pass", f"{second.mentions.total():,}", "found in the output and replaced"),
     ]
-    if numbers.estimate:
-        share = numbers.estimate.leaking / max(numbers.estimate.notes, 1)
+    if numbers.estimate and numbers.estimate.notes:
+        share = numbers.estimate.leaking / numbers.estimate.notes
         tiles.append(Tile("notes that leak", f"{share:.1%}", "estimated on annotated notes"))
     sections = {
         "What was replaced": (_mentions_table("mentions", "Mentions", first),),

@@ -74,6 +74,7 @@ def test_a_common_word_counts_only_with_a_capital_or_beside_others() -> None:
         ("person", "N", "N hoy", []),
         ("person", "(.*)", "todo", []),
         ("date", "desconocida", "hoy", []),
+        ("date", "1950-03-12 00:00:00", "el 12.03.1950", ["12.03.1950"]),
     ],
 )  # fmt: skip
 def test_other_values(category: str, value: str, text: str, expected: list[str]) -> None:
@@ -108,6 +109,20 @@ def test_the_columns_of_notes(tmp_path: Path) -> None:
     (batch,) = read_batches(path, problems=Problems(), labelled=False, carry="columns")
     with pytest.raises(InputError, match="edad: the notes have no such column"):
         KnownPatients(KnownOptions({"edad": "number"})).of_notes(batch)
+
+
+def test_records_may_lack_a_key_that_others_have(tmp_path: Path) -> None:
+    path = tmp_path / "n.jsonl"
+    path.write_text('{"id": "1", "text": "Ana"}\n{"id": "2", "text": "x", "nhc": 612345678.0}\n')
+    known = KnownPatients(KnownOptions({"nhc": "number"}))
+    (batch,) = read_batches(path, problems=Problems(), labelled=False, carry="records")
+    assert known.of_notes(batch.slice(0, 1)).to_pylist() == [[]]
+    with pytest.raises(InputError, match="nhc: the notes have no such column"):
+        known.refuse_missing()
+    assert known.of_notes(batch.slice(1)).to_pylist() == [
+        [{"category": "number", "value": "612345678"}]
+    ]
+    known.refuse_missing()
 
 
 def test_a_table_of_patients(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from anonymizers.operators import (
     Suppression,
     Surrogate,
 )
+from corpus.errors import InputError
 
 KEY, OTHER = Key(bytes(range(32))), Key(bytes(32))
 
@@ -117,8 +118,13 @@ def test_shuffling_exchanges_the_values_of_a_class() -> None:
 
 
 def test_randomization_differs_between_mentions_of_a_patient() -> None:
-    mentions = [Mention("García", "PERSON", "person", "p", 0, start) for start in range(0, 900, 9)]
-    assert len(set(Randomization().replaced(mentions, KEY))) > 10
+    places = [("n1", start) for start in range(0, 900, 9)] + [(f"n{note}", 0) for note in range(99)]
+    mentions = [
+        Mention("García", "PERSON", "person", "p", document=note, start=start)
+        for note, start in places
+    ]
+    texts = Randomization().replaced(mentions, KEY)
+    assert len(set(texts[:100])) > 10 and len(set(texts[100:])) > 10
     assert len(set(Surrogate().replaced(mentions, KEY))) == 1
 
 
@@ -139,6 +145,8 @@ def test_aggregation(category: str, text: str, expected: str | None) -> None:
 
 
 def test_blurring_is_for_ages() -> None:
+    with pytest.raises(InputError, match="ascend"):
+        Blurring((65, 18))
     texts = Blurring().replaced([Mention("16 años", "X", "age", "p"), person("Ana")], KEY)
     assert texts[0] and "16" not in texts[0] and texts[1] is None
 

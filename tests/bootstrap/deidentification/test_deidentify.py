@@ -79,6 +79,11 @@ def test_a_common_word_in_lower_case_stays() -> None:
     assert texts_of(result) == ["Sr. <PERSON>, de blanco. <PERSON>"]
 
 
+def test_a_name_that_is_also_a_word_beside_places_is_sought() -> None:
+    result = result_of(["Sra. Plaza. PLAZA acude a la plaza"], Words("Plaza"))
+    assert texts_of(result) == ["Sra. <PERSON>. <PERSON> acude a la plaza"]
+
+
 def test_patterns_find_what_the_model_does_not() -> None:
     result = result_of(["Puig, ana@x.es"], Words("Puig"), patterns=LabelledPatterns())
     assert texts_of(result) == ["<PERSON>, <EMAIL>"]
