@@ -56,7 +56,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mentions:
-    """The mentions of notes, in order, of which no two overlap.
+    """The mentions of notes, in order and without overlaps.
 
     Parameters
     ----------

@@ -16,11 +16,9 @@ from corpus.tokens.normalisation import normalise
 
 #: The least offset that changes every year that stands alone, since it is read as 1 July.
 LEAST_DAYS = 184
-#: The limits of `most_days`: fewer would leave few offsets.
-FEWEST_MOST_DAYS, LARGEST_MOST_DAYS = 365, 36_525
-
-#: A date of any number of whole years and fewer than these days has the same month.
-_DAYS_OF_MONTH, _DAYS_OF_YEAR = 31, 365.25
+#: The largest offset, a month less than a year: by a year, a date would keep its month.
+MOST_DAYS = 334
+_OFFSETS = tuple(sign * days for sign in (1, -1) for days in range(LEAST_DAYS, MOST_DAYS + 1))
 #: The year of dates without one. It is not beside a leap year, so that most intervals are right.
 _ANY_YEAR = 2002
 
@@ -39,19 +37,19 @@ _WORDS = (
 Rewrite: TypeAlias = Callable[[WrittenDate], str | None]
 
 
-def shifted_date(mention: Mention, key: Key, most_days: int = 365) -> str | None:
+def shifted_date(mention: Mention, key: Key) -> str | None:
     """Write the dates of a mention, shifted by the offset of the patient, in the same form.
 
-    The offset is at least `LEAST_DAYS` days, to the past or to the future, and at least 31 days
-    from whole years: so years, months and days without a year all change. Years below 100 are not
-    told from those a century later.
+    The offset is from `LEAST_DAYS` to `MOST_DAYS` days, to the past or to the future: so years,
+    months and days without a year all change. Years below 100 are not told from those a century
+    later.
 
     Intervals between full dates of a patient are kept, and so are ages at dates, since birth dates
     are shifted alike. Seasons and weekdays are not kept; a weekday that is written is the one of
     the new date. A partial date stands for one day: a month for its 15th, a year (and a season) for
-    its 1 July, and a day without a year for that of 2002. So intervals between years are kept,
-    intervals between months may differ by one month, and intervals between days without a year and
-    other dates by one day. The order of dates of one form is kept.
+    its 1 July, and a day without a year for the same day of 2002. So intervals between years are
+    kept, intervals between months may differ by one month, and intervals between days without a
+    year and other dates by one day. The order of dates of one form is kept.
 
     Parameters
     ----------
@@ -60,8 +58,6 @@ def shifted_date(mention: Mention, key: Key, most_days: int = 365) -> str | None
         signs beside a date, are kept.
     key : Key
         The key, from which the offset of the patient follows.
-    most_days : int
-        The largest offset, from 365 to 36,525.
 
     Returns
     -------
@@ -70,14 +66,9 @@ def shifted_date(mention: Mention, key: Key, most_days: int = 365) -> str | None
         numbers or words that are no part of a date; and if the new text contains the old one, as
         ``11/2019`` contains ``1/2019``.
 
-    Raises
-    ------
-    ValueError
-        If `most_days` is out of its range.
-
     Notes
     -----
-    The shift of dates by a random offset for each patient is that of MIMIC (Johnson et al., 2016,
+    The shift of dates by a random offset for each patient follows MIMIC (Johnson et al., 2016,
     "MIMIC-III, a freely accessible critical care database").
 
     Examples
@@ -87,7 +78,7 @@ def shifted_date(mention: Mention, key: Key, most_days: int = 365) -> str | None
     >>> [shifted_date(Mention(text, "DATE", "date", "p"), key) for text in texts]
     ['28/01/2010', 'Agosto de 2018', '20 de juliol']
     """
-    days = _offset(key, mention.patient, most_days)
+    days = _offset(key, mention.patient)
     text = _rewritten(mention.text, lambda date: _written_later(date, days))
     if text is None or mention.text.casefold() in text.casefold():
         return None
@@ -116,21 +107,8 @@ def generalized_date(mention: Mention, to: Literal["month", "year"]) -> str | No
 
 
 @functools.lru_cache(1 << 10)
-def _offset(key: Key, patient: str, most_days: int) -> int:
-    return key.draws("date", patient).choice(_offsets(most_days))
-
-
-@functools.cache
-def _offsets(most_days: int) -> tuple[int, ...]:
-    """Return the offsets that change all parts of dates."""
-    if not FEWEST_MOST_DAYS <= most_days <= LARGEST_MOST_DAYS:
-        raise ValueError(f"dates are shifted by at most {most_days} days; expected 365 to 36,525")
-    later = [
-        days
-        for days in range(LEAST_DAYS, most_days + 1)
-        if abs(days - _DAYS_OF_YEAR * round(days / _DAYS_OF_YEAR)) > _DAYS_OF_MONTH
-    ]
-    return (*later, *(-days for days in later))
+def _offset(key: Key, patient: str) -> int:
+    return key.draws("date", patient).choice(_OFFSETS)
 
 
 def _written_later(date: WrittenDate, days: int) -> str:

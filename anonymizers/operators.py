@@ -109,7 +109,7 @@ def _is_sign(character: str) -> bool:
 class Scrambling(Operator, frozen=True):
     """Rearranges the letters and digits: ``JOHN`` becomes ``HONJ``.
 
-    It protects against reading by chance alone: whoever tries all names finds the one. It keeps the
+    It protects against reading by chance alone: trying all names finds the right one. It keeps the
     letters and their frequencies. A mention without two different letters cannot be rearranged.
     """
 
@@ -147,7 +147,7 @@ class Hash(Operator, frozen=True):
 class Surrogate(Operator, frozen=True):
     """Writes another value of the same category, which looks like the original (paper 004).
 
-    The same value of a patient has the same surrogate in all of his notes. A mention that was
+    The same value of a patient has the same surrogate in all of their notes. A mention that was
     overlooked does not stand out. What depends on the value itself is lost: where a patient lives,
     how old exactly he is.
     """

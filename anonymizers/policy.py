@@ -42,7 +42,7 @@ class Policy:
     operators : mapping of str to Operator
         The operator of classes and of categories. The one of a class comes first.
     known : KnownOptions, optional
-        Where it is what is known of patients.
+        Where to find what is known of patients.
     phrases : tuple of str
         Gazetteers whose phrases are also replaced: files or built-in lists.
     """

@@ -1,4 +1,4 @@
-"""Encrypted maps of what was replaced, with which de-identified notes become again what they were.
+"""Encrypted maps of what was replaced, which lead from de-identified notes back to the originals.
 
 A map is as secret as the notes. It has a header (a magic number, the fingerprint of the key and a
 random number) and blocks, each with its size. A block has the rows of `ROWS` as an Arrow stream,

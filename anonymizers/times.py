@@ -29,9 +29,9 @@ def shifted_time(mention: Mention, key: Key) -> str | None:
     """Shift the times of day of a mention by the offset of the patient, in the same form.
 
     The offset is one to three hours, a multiple of five minutes, to earlier or later. A time is no
-    identifier by itself, and intervals within a day are what it is needed for: so they are kept,
-    except over midnight, where dates do not follow. A new draw for each time would protect
-    little more and lose their order. It protects from those who know the minute of an event.
+    identifier by itself, and research needs the intervals within a day: they are kept, except over
+    midnight, where dates do not follow. A new draw for each time would protect little more and lose
+    their order. It protects from those who know the minute of an event.
 
     Returns
     -------

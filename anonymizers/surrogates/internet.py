@@ -118,7 +118,7 @@ def surrogate_web(mention: Mention, key: Key) -> str | None:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text has letters or digits in addition to headings."""
+    """Return whether a text has letters or digits besides headings."""
     parts, others = split_headings(text, _HEADINGS)
     return any(character.isalnum() for place in others for character in parts[place])
 

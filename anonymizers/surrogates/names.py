@@ -106,7 +106,7 @@ def _other_initial(letter: str, patient: str, key: Key) -> str | None:
     return draw_until(lambda new: new != letter, lambda: drawn_word("woman", draws)[0])
 
 
-@functools.lru_cache(1 << 16)  # the words of a patient recur in his notes
+@functools.lru_cache(1 << 16)  # the words of a patient recur in their notes
 def _other_word(word: str, patient: str, key: Key) -> str | None:
     draws, role = key.draws("name", patient, word), _role(word)
     return draw_until(

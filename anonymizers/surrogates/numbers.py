@@ -31,7 +31,7 @@ _ALPHABETS: Mapping[str, str] = {
     "plate": "BCDFGHJKLMNPRSTVWXYZ",
 }
 
-#: Forms of numbers in capitals without separators, of which the first that matches counts. What is
+#: Forms of numbers in capitals without separators; the first that matches counts. What is
 #: in no group is drawn character by character.
 _FORMS = tuple(
     re.compile(form, re.ASCII)

@@ -47,7 +47,7 @@ _HOUSE_NUMBER = re.compile(rf"{_SPACE}*,?{_SPACE}*\d{{1,4}}(?!\d)")
 _PREPOSITIONS = frozenset(("d", "da", "das", "de", "del", "dels", "des", "do", "dos"))
 _FACILITIES = frozenset(("hospital", "health_centre"))
 _LONGEST_ACRONYM = 6
-#: The most words of two places, each of which a list has.
+#: The most words of two places that lists have.
 _MOST_WORDS = 16
 #: Words of fewer letters are mostly articles and prepositions.
 _LONG = 4

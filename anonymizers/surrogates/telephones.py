@@ -36,8 +36,7 @@ def surrogate_telephone(mention: Mention, key: Key) -> str | None:
     They are of the ranges of ``telephones.toml``, which are reserved for fiction or not assigned;
     of other countries, numbers that `phonenumbers` finds not valid. The code of the country and the
     separators stay, and extensions become others. A number without a code that is not Spanish keeps
-    its first digit and its length; of which country it is, and whether somebody has it there, is
-    unknown.
+    its first digit and its length; its country is unknown, and so is whether somebody has it.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Coverage:
         return len(np.unique(self.owners[left]))
 
     def half(self, side: int) -> Coverage:
-        """Return one of two halves, of which no patient is in both."""
+        """Return one of two halves; no patient is in both."""
         kept = self.patients % 2 == side
         mentions, tokens = kept[self.owners], kept[self.other_owners]
         return Coverage(
@@ -138,7 +138,7 @@ def _wilson(share: float, number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A threshold, and what annotated notes say about it that did not choose it.
+    """A threshold, and what it does on annotated notes that did not choose it.
 
     Parameters
     ----------
