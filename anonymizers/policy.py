@@ -59,6 +59,8 @@ class Policy:
     def operator(self, label: str) -> Operator:
         """Return the operator of a class, which is a placeholder where the policy names none."""
         category = self.category(label)
+        if category == UNKNOWN:  # whatever it is called: it may have the name of a category
+            return PLACEHOLDER
         return self.operators.get(label) or self.operators.get(category) or PLACEHOLDER
 
     @property

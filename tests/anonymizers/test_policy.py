@@ -118,3 +118,7 @@ def test_an_operator_of_another_package_comes_by_entry_point(
     path.write_text('[operators]\nperson = "no operator"\n')
     with pytest.raises(InputError, match="is no `Operator`"):
         read_policy(str(path))
+
+
+def test_a_class_without_category_that_is_called_like_one_is_a_placeholder() -> None:
+    assert read_policy("surrogates").operator("family") == PLACEHOLDER
