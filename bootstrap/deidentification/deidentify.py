@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from anonymizers.anonymizer import Counts, Mentions, anonymize
+from anonymizers.anonymizer import Anonymized, Counts, Mentions, anonymize
 from anonymizers.keys import VARIABLE, Key
 from anonymizers.known_patients import Known, KnownPatients
 from anonymizers.policy import Policy, read_policy
@@ -21,7 +21,6 @@ from bootstrap.tagging import applied
 from corpus.errors import InputError
 from corpus.formats.batches import unlabelled, with_annotations
 from corpus.patients import number_patients
-from corpus.replacement import OffsetMap
 from corpus.units import Unit
 from taggers import Tagger
 from taggers.annotators import Phrases
@@ -153,19 +152,27 @@ def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch
         known, notes = notes.column(_KNOWN).to_pylist(), notes.drop_columns(_KNOWN)
     tagged = options.tagged(notes, tagger)
     mentions, words = first_mentions(options, notes, tagged, known)
-    first = anonymize(notes, mentions, options.policy, options.key)
+    result = first = anonymize(notes, mentions, options.policy, options.key)
     doubts = doubts_of(tagged, mentions.spans) if options.doubts else NO_DOUBTS
-    result = Deidentified(
-        first.notes,
+    second = Counts()
+    if options.checks:
+        searched = np.unique(first.spans.rows)  # notes in which nothing was found are the same
+        overlooked = _overlooked(options, tagger, first, searched, (words, known))
+        second = Counts(notes=len(searched), changed=len(np.unique(overlooked.rows)))
+        if len(overlooked.rows):
+            # With those before them: of numbered placeholders, each person has one number.
+            mentions = mentions.joined(Mentions.of_spans(notes, overlooked, options.policy))
+            result = anonymize(notes, mentions, options.policy, options.key)
+            doubts = doubts.without(mentions.spans)
+            second.mentions = result.counts.mentions - first.counts.mentions
+    return Deidentified(
+        result.notes,
         mentions.spans,
-        first.spans,
+        result.spans,
         first.counts,
-        Counts(),
-        doubts.moved(first.offsets, np.arange(len(notes))),
+        second,
+        doubts.moved(result.offsets),
     )
-    if not options.checks:
-        return result
-    return _checked(options, tagger, result, first.offsets, (words, known))
 
 
 def first_mentions(
@@ -201,45 +208,22 @@ def _found(options: DeidentifyOptions, tagged: TaggedNotes, known: Sequence[Know
     return Spans.joined(spans)
 
 
-def _checked(
+def _overlooked(
     options: DeidentifyOptions,
     tagger: Tagger,
-    first: Deidentified,
-    offsets: OffsetMap,
+    first: Anonymized,
+    searched: Indices,
     sought: tuple[PatientWords, Sequence[Known]],
-) -> Deidentified:
-    """Search the output for what was overlooked, and replace it."""
-    rows = np.unique(first.spans.rows)  # notes in which nothing was found are the same
-    notes = first.notes.take(pa.array(rows))
-    words, known = sought[0], [sought[1][row] for row in rows.tolist()] if sought[1] else ()
+) -> Spans:
+    """Search some of the new texts, and return what was overlooked, where it is in the old ones."""
+    notes = first.notes.take(pa.array(searched))
+    words, known = sought[0], [sought[1][row] for row in searched.tolist()] if sought[1] else ()
     tagged = options.tagged(notes, tagger)
-    repeated = tagged.repeated_spans(_patients(first.notes)[rows], words)
+    repeated = tagged.repeated_spans(_patients(first.notes)[searched], words)
     spans = Spans.joined([_found(options, tagged, known), repeated])
-    done = replace(first.spans, rows=np.searchsorted(rows, first.spans.rows))
+    done = replace(first.spans, rows=np.searchsorted(searched, first.spans.rows))
     left = outside(spans, done, notes.column("text").to_pylist())
-    mentions = Mentions.of_spans(notes, left, options.policy)
-    second = anonymize(notes, mentions, options.policy, options.key)
-    if not mentions.items:
-        return replace(first, second=second.counts)
-    moved = Spans.joined([done.moved(second.offsets), second.spans])
-    overlooked = replace(mentions.spans, rows=rows[mentions.spans.rows])
-    originals = Spans.joined([first.originals, overlooked.moved(offsets.inverse)])
-    order = np.lexsort((moved.ends, moved.starts, moved.rows))
-    moved, originals = moved.take(order), originals.take(order)
-    checked = with_annotations(second.notes, moved.lists(len(rows)), {})
-    # The notes that were searched again, in their places.
-    places = np.arange(len(first.notes))
-    places[rows] = len(first.notes) + np.arange(len(rows))
-    both = pa.Table.from_batches([first.notes, checked]).take(pa.array(places))
-    (result,) = both.combine_chunks().to_batches()
-    return Deidentified(
-        result,
-        originals,
-        replace(moved, rows=rows[moved.rows]),
-        first.counts,
-        second.counts,
-        first.doubts.without(overlooked).moved(second.offsets, rows),
-    )
+    return replace(left, rows=searched[left.rows]).moved(first.offsets.inverse)
 
 
 def deidentified_batches(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -35,14 +35,11 @@ class Doubts:
     ends: Indices
     probabilities: npt.NDArray[np.float64]
 
-    def moved(self, offsets: OffsetMap, notes: Indices) -> Doubts:
-        """Return the words with their offsets in the new texts of some of the notes."""
-        places = np.searchsorted(notes, self.rows)
-        moved = np.flatnonzero(np.append(notes, -1)[places] == self.rows)
-        starts, ends = self.starts.copy(), self.ends.copy()
-        starts[moved] = offsets.convert(places[moved], self.starts[moved], "start")
-        ends[moved] = offsets.convert(places[moved], self.ends[moved], "end")
-        return Doubts(self.rows, starts, ends, self.probabilities)
+    def moved(self, offsets: OffsetMap) -> Doubts:
+        """Return the words with their offsets in the new texts."""
+        starts = offsets.convert(self.rows, self.starts, "start")
+        ends = offsets.convert(self.rows, self.ends, "end")
+        return replace(self, starts=starts, ends=ends)
 
     def without(self, spans: Spans) -> Doubts:
         """Return the words that are not in spans, which are in order and do not overlap."""
