@@ -22,8 +22,8 @@ from corpus.formats.batches import with_annotations
 from corpus.patients import patient_keys
 from corpus.replacement import OffsetMap, replace_spans
 
-#: What happened to a mention: a placeholder stands for it except in the first case.
-REPLACED = "replaced"
+#: What happened to a mention: a placeholder stands for it except in the first two cases.
+REPLACED, UNCHANGED = "replaced", "unchanged"
 NO_VALUE, UNKNOWN_CLASS, CROSSING = "no value", "class without category", "spans that cross"
 
 
@@ -145,20 +145,17 @@ def anonymize(notes: pa.RecordBatch, mentions: Mentions, policy: Policy, key: Ke
     operators = {label: policy.operator(label) for label in set(spans.labels)}
     texts = _replacements(mentions, operators, key)
     counts = Counts(notes=len(notes), changed=len(np.unique(spans.rows)))
-    outcomes = Counter(
-        zip(
-            spans.labels,
-            spans.sources,
-            mentions.crossing.tolist(),
-            (text is not None for text in texts),
-            strict=True,
-        )
+    results = (
+        NO_VALUE if text is None else UNCHANGED if text == mention.text else REPLACED
+        for text, mention in zip(texts, items, strict=True)
     )
-    for (label, source, crossing, has_text), number in outcomes.items():
-        outcome = REPLACED if has_text else CROSSING if crossing else NO_VALUE
-        if not crossing and policy.category(label) == UNKNOWN:
-            outcome = UNKNOWN_CLASS
-        operator = operators[label] if outcome == REPLACED else PLACEHOLDER
+    outcomes = Counter(
+        zip(spans.labels, spans.sources, mentions.crossing.tolist(), results, strict=True)
+    )
+    for (label, source, crossing, result), number in outcomes.items():
+        is_unknown = policy.category(label) == UNKNOWN
+        outcome = CROSSING if crossing else UNKNOWN_CLASS if is_unknown else result
+        operator = operators[label] if outcome in {REPLACED, UNCHANGED} else PLACEHOLDER
         counts.mentions[label, source, name_of(operator), outcome] += number
     counts.same_names = _same_names(items, texts)
     final = [
@@ -175,11 +172,11 @@ def _replacements(
 ) -> list[str | None]:
     """Return what the operators of classes write for each mention."""
     texts: list[str | None] = [None] * len(mentions.items)
-    of_operator: dict[Operator, list[int]] = defaultdict(list)
+    of_label: dict[str, list[int]] = defaultdict(list)
     for number in np.flatnonzero(~mentions.crossing).tolist():
-        of_operator[operators[mentions.items[number].label]].append(number)
-    for operator, numbers in of_operator.items():
-        parts = operator.replaced([mentions.items[number] for number in numbers], key)
+        of_label[mentions.items[number].label].append(number)
+    for label, numbers in of_label.items():
+        parts = operators[label].replaced([mentions.items[number] for number in numbers], key)
         for number, text in zip(numbers, parts, strict=True):
             texts[number] = text
     return texts

@@ -11,6 +11,9 @@ import msgspec
 from anonymizers.keys import Key
 from anonymizers.mention import Mention
 
+#: How an operator of another package may fail; a program that ends would print its reason.
+FAILURES = (Exception, SystemExit)
+
 
 class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base class of operators, whose fields are the options of a policy.
@@ -20,9 +23,13 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mention depends on others. Its docstring says what it protects against and what it loses.
     """
 
-    #: Whether the replacement depends on the key, and whether on the place of the mention.
-    needs_key: ClassVar[bool] = True
+    #: Whether the replacement depends on the place of the mention.
     needs_place: ClassVar[bool] = False
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether the replacement depends on the key."""
+        return True
 
     @abstractmethod
     def replace(self, mention: Mention, key: Key) -> str | None:
@@ -40,18 +47,23 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [texts[mention.patient, mention.label, mention.text] for mention in mentions]
 
     def replaced(self, mentions: Sequence[Mention], key: Key) -> list[str | None]:
-        """Return the result of `replace_all`, and None for all mentions if it fails."""
+        """Return the result of `replace_all`, with None for what is no text."""
         try:
-            texts = self.replace_all(mentions, key)
-        except Exception:
+            texts = list(self.replace_all(mentions, key))
+        except FAILURES:
             texts = []
         if len(texts) != len(mentions):
             return [None] * len(mentions)
-        return [text if isinstance(text, str) else None for text in texts]
+        return [text if isinstance(text, str) and _is_writable(text) else None for text in texts]
 
 
 def _or_none(operator: Operator, mention: Mention, key: Key) -> str | None:
     try:
         return operator.replace(mention, key)
-    except Exception:
+    except FAILURES:
         return None
+
+
+def _is_writable(text: str) -> bool:
+    """Return whether a text can be encoded: it may have a half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -17,7 +17,7 @@ from anonymizers import ages, dates
 from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention, folded
 from anonymizers.numbering import numbers_in_note
-from anonymizers.operator import Operator
+from anonymizers.operator import FAILURES, Operator
 from anonymizers.surrogates import surrogate
 from corpus.errors import InputError
 from corpus.identifiers import CHECKS
@@ -36,7 +36,7 @@ class Keep(Operator, frozen=True):
     It protects against nothing, and loses nothing.
     """
 
-    needs_key: ClassVar[bool] = False
+    needs_key = False
 
     def replace(self, mention: Mention, key: Key) -> str:
         return mention.text
@@ -49,7 +49,7 @@ class Suppression(Operator, frozen=True):
     that was overlooked stands out.
     """
 
-    needs_key: ClassVar[bool] = False
+    needs_key = False
 
     def replace(self, mention: Mention, key: Key) -> str:
         return ""
@@ -70,6 +70,10 @@ class Placeholder(Operator, frozen=True):
     """
 
     style: Literal["class", "numbered", "tag"] = "class"
+
+    @property
+    def needs_key(self) -> bool:
+        return self.style == "tag"
 
     def replace(self, mention: Mention, key: Key) -> str:
         if self.style == "class":
@@ -95,7 +99,7 @@ class Masking(Operator, frozen=True):
         What stands for each letter and digit.
     """
 
-    needs_key: ClassVar[bool] = False
+    needs_key = False
     character: Annotated[str, msgspec.Meta(min_length=1, max_length=1, pattern=r"[^\w\s]")] = "*"
 
     def replace(self, mention: Mention, key: Key) -> str:
@@ -240,7 +244,7 @@ class Aggregation(Operator, frozen=True):
         Towns with fewer inhabitants become their province.
     """
 
-    needs_key: ClassVar[bool] = False
+    needs_key = False
     date: Literal["month", "year"] = "year"
     above: Annotated[int, msgspec.Meta(ge=0)] = 89
     postal_digits: Annotated[int, msgspec.Meta(ge=0, le=4)] = 2
@@ -277,7 +281,7 @@ class Blurring(Operator, frozen=True):
         Where the next category begins, in years.
     """
 
-    needs_key: ClassVar[bool] = False
+    needs_key = False
     limits: tuple[Annotated[int, msgspec.Meta(ge=1)], ...] = (1, 18, 65)
 
     def __post_init__(self) -> None:
@@ -330,7 +334,13 @@ def operator_type(name: str, place: str) -> type[Operator]:
     if name not in others:
         names = ", ".join([*OPERATORS, *others])
         raise InputError(f"{place}: there is no such operator; expected one of {names}")
-    kind = others[name].load()
+    try:
+        kind = others[name].load()
+    except FAILURES:
+        kind = None
     if not (isinstance(kind, type) and issubclass(kind, Operator)):
-        raise InputError(f"{place}: the operator {name} of another package is no `Operator`")
+        raise InputError(
+            f"{place}: the operator {name} of another package is no `Operator`, or its module "
+            "cannot be imported"
+        )
     return kind

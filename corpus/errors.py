@@ -163,9 +163,10 @@ class Problems:
 
     Parameters
     ----------
-    conflicts : {"stop", "longest"}
-        The policy for overlapping and discontinuous annotations: stop, or keep the longest of
-        overlapping annotations and the longest fragment of a discontinuous one.
+    conflicts : {"stop", "longest", "joined"}
+        The policy for overlapping and discontinuous annotations: stop; keep the longest of
+        overlapping annotations and the longest fragment of a discontinuous one; or join
+        overlapping ones to one of the first class, and keep all fragments.
     invalid : {"stop", "skip"}
         The policy for documents and annotations that cannot be read: stop, or skip them.
     on_problem : callable, optional
@@ -183,7 +184,7 @@ class Problems:
         The columns and keys that are not used.
     """
 
-    conflicts: Literal["stop", "longest"] = "stop"
+    conflicts: Literal["stop", "longest", "joined"] = "stop"
     invalid: Literal["stop", "skip"] = "stop"
     on_problem: Callable[[Problem], None] | None = None
     counts: Counter[str] = field(default_factory=Counter)

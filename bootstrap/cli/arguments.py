@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import csv
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from corpus.errors import one_line
+from corpus.errors import InputError, one_line
 from corpus.formats.table import FORMATS
 
 #: The parts of a note that a column or key may hold.
 PARTS = ("id", "text", "label", "group")
+
+#: The options of files that a command writes, and the arguments that name notes.
+_WRITTEN = ("target", "reversible", "problems", "output", "json", "html", "log")
+_NOTES = ("source", "gold", "notes")
 
 T = TypeVar("T")
 
@@ -305,6 +310,31 @@ def class_probability(text: str) -> tuple[str, float]:
     if not name or not 0 <= probability <= 1:
         raise argparse.ArgumentTypeError(f"{text!r}: expected CLASS=P, with P from 0 to 1")
     return name, probability
+
+
+def refuse_shared_paths(options: argparse.Namespace) -> None:
+    """Check that what a command writes is no other file that its arguments name.
+
+    Raises
+    ------
+    InputError
+        If it is: the file would be lost.
+    """
+    paths = [
+        (name, Path(os.path.realpath(text)))
+        for name, value in vars(options).items()
+        for text in (value if isinstance(value, list) else [value])
+        if isinstance(text, str | Path)
+    ]
+    for name, path in paths:
+        if name not in _WRITTEN or (path.exists() and not path.is_file()):
+            continue
+        for other, argument in paths:
+            is_note = other in _NOTES and path.exists()
+            if (other != name and path == argument) or (
+                is_note and (argument in path.parents or path.match(str(argument)))
+            ):
+                raise InputError(f"{path} is written and is another file of the command")
 
 
 def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
+from bootstrap.cli.arguments import refuse_shared_paths
 from bootstrap.cli.logs import configured_logging, log_event, log_failure
 from bootstrap.cli.parser import build_parser
 from corpus.errors import OPEN_FILES, InputError, one_line
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.main is None:
                 options.parser.print_help(sys.stderr)
                 return MISTAKE
+            refuse_shared_paths(options)
             command = options.parser.prog.removeprefix("bootstrap ")
             with configured_logging(command, options.verbosity, options.log):
                 return _run(options, signals)

@@ -95,9 +95,11 @@ def deidentify_options(
     Raises
     ------
     InputError
-        If the policy is invalid, or needs a key and there is none.
+        If the policy is invalid, or needs a key and there is none, or the threshold is none.
     """
     parsed = read_policy(policy)
+    if not 0 <= threshold <= 1:
+        raise InputError(f"the threshold is {threshold}; expected a probability from 0 to 1")
     if parsed.needs_key and key is None:
         raise InputError(
             f"the policy {policy} needs a key: make one with `bootstrap key FILE`, and name it in "
@@ -109,7 +111,7 @@ def deidentify_options(
         unit,
         patterns=LabelledPatterns(),
         phrases=Phrases.from_files(parsed.phrases) if parsed.phrases else None,
-        threshold=threshold,
+        threshold=float(threshold),
     )
 
 

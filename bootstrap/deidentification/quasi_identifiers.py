@@ -45,15 +45,15 @@ def patient_table(
     InputError
         If the notes lack one of the columns or of the classes.
     """
-    names = [*columns, *classes]
     patients: list[Hashes] = []
-    cells: list[list[tuple[Hashes, Hashes]]] = [[] for _ in names]
-    seen = set[str]()
+    cells: list[list[tuple[Hashes, Hashes]]] = [[] for _ in (*columns, *classes)]
+    seen_columns, seen_classes = set[str](), set[str]()
     for notes in batches:
         keys = _hashed(patient_keys(notes.column("group"), notes.column("id")))
         patients.append(keys)
         others, mentions = columns_after_notes(notes), _mentions(notes)
-        seen |= {*others, *mentions}
+        seen_columns |= {*others}
+        seen_classes |= {*mentions}
         for cell, name in zip(cells, columns, strict=False):
             if name in others:
                 cell.append((keys, _hashed(others[name])))
@@ -61,13 +61,16 @@ def patient_table(
             if name in mentions:
                 rows, values = mentions[name]
                 cell.append((keys[rows], values))
-    if missing := [name for name in names if name not in seen]:
+    if missing := [name for name in columns if name not in seen_columns]:
         raise InputError(
-            f"the notes have neither a column nor annotations {quoted(missing[0])}; other columns "
-            "are those of CSV, Parquet and JSON lines"
+            f"the notes have no other column {quoted(missing[0])}; CSV, Parquet and JSON lines "
+            "have other columns"
         )
+    if missing := [name for name in classes if name not in seen_classes]:
+        raise InputError(f"the notes have no annotations of the class {quoted(missing[0])}")
     numbered, _ = np.unique(np.concatenate(patients), return_inverse=True)
-    return pa.table({name: _sets(cell, numbered) for name, cell in zip(names, cells, strict=True)})
+    sets = [_sets(cell, numbered) for cell in cells]
+    return pa.table(sets, [*columns, *classes])
 
 
 def _sets(cells: Sequence[tuple[Hashes, Hashes]], patients: Hashes) -> Hashes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from anonymizers.anonymizer import REPLACED, Counts
+from anonymizers.anonymizer import REPLACED, UNCHANGED, Counts
 from bootstrap.deidentification.deidentify import Deidentified
 from bootstrap.deidentification.recall import Estimate
 from bootstrap.reports.estimates import share_interval
@@ -97,14 +97,17 @@ class Report:
     def lines(self) -> Iterator[str]:
         """Yield a summary."""
         mentions = self.first.mentions
+        unchanged = _sums(mentions, 3).get(UNCHANGED, 0)
         yield (
-            f"replaced {number_of(mentions.total(), 'mention')} in {self.first.changed:,} of "
-            f"{number_of(self.first.notes, 'note')}"
+            f"replaced {number_of(mentions.total() - unchanged, 'mention')} in "
+            f"{self.first.changed:,} of {number_of(self.first.notes, 'note')}"
+            + (f"; {unchanged:,} stay as they are" if unchanged else "")
         )
         by_source = _sums(mentions, 1)
         if by_source:
             yield "found by: " + ", ".join(f"{name} {n:,}" for name, n in by_source.items())
-        failed = Counter({key: n for key, n in mentions.items() if key[3] != REPLACED})
+        done = {REPLACED, UNCHANGED}
+        failed = Counter({key: n for key, n in mentions.items() if key[3] not in done})
         for (label, outcome), count in sorted(_sums(failed, 0, 3).items()):
             yield f"placeholders for {quoted(label)}: {count:,} ({outcome})"
         if self.second.notes:

@@ -142,6 +142,9 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
         detail = f"{listed}: its last column is not the text at these offsets"
         problems.reject(Problem(DISAGREEING, where, detail))
         return
+    if problems.conflicts == "joined":
+        yield from pieces
+        return
     longest = min(pieces, key=lambda piece: (piece.start - piece.end, piece))
     if len(pieces) > 1:
         kept = "" if problems.conflicts == "stop" else f": {longest} is kept"

@@ -165,7 +165,8 @@ def span_of(item: object) -> Span | None:
 def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span, ...]:
     """Return the spans of a document in order, without duplicates and overlaps.
 
-    Of overlapping spans, the longest is kept. Ties are resolved by offset, then by label.
+    Of overlapping spans, the longest is kept, or they are joined. Ties are resolved by offset,
+    then by label.
 
     Parameters
     ----------
@@ -190,7 +191,19 @@ def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span
             unique.append(right)
     if all(left.end <= right.start for left, right in pairwise(unique)):
         return tuple(unique)
-    return _longest(unique, where, problems)
+    settle = _joined if problems.conflicts == "joined" else _longest
+    return settle(unique, where, problems)
+
+
+def _joined(spans: list[Span], where: str, problems: Problems) -> tuple[Span, ...]:
+    joined: list[Span] = []
+    for span in spans:
+        if joined and span.start < joined[-1].end:
+            first = joined.pop()
+            problems.conflict(Problem(OVERLAPPING, where, f"{first} and {span} are joined"))
+            span = Span(first.start, max(first.end, span.end), first.label)  # noqa: PLW2901
+        joined.append(span)
+    return tuple(joined)
 
 
 def _longest(spans: list[Span], where: str, problems: Problems) -> tuple[Span, ...]:

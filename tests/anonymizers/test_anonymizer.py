@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizers.anonymizer import CROSSING, NO_VALUE, REPLACED, UNKNOWN_CLASS, Mentions, anonymize
+from anonymizers.anonymizer import (
+    CROSSING,
+    NO_VALUE,
+    REPLACED,
+    UNCHANGED,
+    UNKNOWN_CLASS,
+    Mentions,
+    anonymize,
+)
 from anonymizers.keys import Key
+from anonymizers.mention import Mention
+from anonymizers.operator import Operator
 from anonymizers.policy import POLICIES, Policy, read_policy
 from anonymizers.spans import Spans
 from corpus.document import Document, Span
@@ -106,3 +118,32 @@ def test_a_patient_has_the_same_surrogates_in_all_notes_in_any_order() -> None:
     assert texts[2] != texts[0].partition(",")[0]
     other = anonymized(documents, policy, Key(bytes(32))).notes.column("text").to_pylist()
     assert all(a != b for a, b in zip(texts, other, strict=True))
+
+
+class Failing(Operator, frozen=True):
+    """Fails as its option says, as an operator of another package may."""
+
+    how: dict[str, str]
+
+    def replace(self, mention: Mention, key: Key) -> str | None:
+        match self.how["way"]:
+            case "exit":
+                sys.exit(mention.text)
+            case "same":
+                return mention.text
+        return "\ud800" if self.how["way"] == "half" else None
+
+    def replace_all(self, mentions, key):  # type: ignore[no-untyped-def]
+        if self.how["way"] == "nothing":
+            return None
+        return (self.replace(mention, key) for mention in mentions)
+
+
+@pytest.mark.parametrize("way", ["exit", "half", "nothing", "none", "same"])
+def test_an_operator_that_fails_leaves_no_text_and_no_error(way: str) -> None:
+    policy = read_policy("placeholders")
+    policy = Policy(policy.categories, {"person": Failing({"way": way})})
+    result = anonymized([Document("1", "Ana", (Span(0, 3, "PERSON"),))], policy)
+    expected = ("Ana", UNCHANGED) if way == "same" else ("<PERSON>", NO_VALUE)
+    ((key, _),) = result.counts.mentions.items()
+    assert (result.notes["text"][0].as_py(), key[3]) == expected

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
 
 import pytest
 
@@ -92,7 +91,7 @@ def test_operators_say_what_they_protect_against_and_lose() -> None:
 class Initials(Operator, frozen=True):
     """Writes initials, as an operator of another package may."""
 
-    needs_key: ClassVar[bool] = False
+    needs_key = False
     dot: str = "."
 
     def replace(self, mention: Mention, key: Key) -> str:
@@ -102,10 +101,13 @@ class Initials(Operator, frozen=True):
 def test_an_operator_of_another_package_comes_by_entry_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    points = {"initials": Initials, "no operator": str}
+    def failing() -> object:
+        raise ImportError
+
+    points = {"initials": lambda: Initials, "no operator": lambda: str, "not there": failing}
     monkeypatch.setattr(
         "anonymizers.operators.entry_points",
-        lambda group: [SimpleNamespace(name=n, load=lambda k=k: k) for n, k in points.items()],
+        lambda group: [SimpleNamespace(name=n, load=load) for n, load in points.items()],
     )
     path = tmp_path / "own.toml"
     path.write_text('[operators]\nperson = { operator = "initials", dot = "·" }\n')
@@ -115,9 +117,19 @@ def test_an_operator_of_another_package_comes_by_entry_point(
         .replaced([Mention("Ana Puig", "PERSON", "person", "p")], Key(bytes(32)))
     )
     assert text == "A·P·"
-    path.write_text('[operators]\nperson = "no operator"\n')
-    with pytest.raises(InputError, match="is no `Operator`"):
-        read_policy(str(path))
+    for name in ("no operator", "not there"):
+        path.write_text(f'[operators]\nperson = "{name}"\n')
+        with pytest.raises(InputError, match="is no `Operator`, or its module"):
+            read_policy(str(path))
+
+
+def test_placeholders_need_a_key_only_for_tags(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    for style, needs_key in (("class", False), ("numbered", False), ("tag", True)):
+        path.write_text(
+            f'[operators]\nperson = {{ operator = "placeholder", style = "{style}" }}\n'
+        )
+        assert read_policy(str(path)).needs_key == needs_key
 
 
 def test_a_class_without_category_that_is_called_like_one_is_a_placeholder() -> None:

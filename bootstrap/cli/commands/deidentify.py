@@ -41,7 +41,9 @@ from bootstrap.runs.folder import Run
 from corpus.errors import InputError, number_of
 from corpus.formats import FORMATS, Columns, count_records, read_batches, target_of, write_batches
 from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
-from corpus.formats.sources import Carry
+from corpus.formats.files import is_standard
+from corpus.formats.sources import format_of, locate
+from corpus.formats.synthetic import is_synthetic
 from corpus.kernels.compiled import warm_up
 from taggers import Tagger
 from taggers.base import kernels_of
@@ -54,16 +56,13 @@ def main(options: argparse.Namespace) -> None:
     """Replace what is found in notes, and write them."""
     problems = problems_of(options)
     model = None if options.model == ANNOTATIONS else named_model(options)
-    if model is None and (options.overrides or options.recall or options.gold):
-        raise InputError("--set, --recall and --gold are for a model; - replaces annotations alone")
-    columns = columns_of(options, model.of_run.columns if model else Columns())
-    if options.reversible and _key(options) is None:
-        raise InputError("--reversible needs a key, which makes the map unreadable for others")
-    if options.show_text is not None and not options.html:
-        raise InputError("--show-text shows notes on a page: name it with --html")
     how, report = _how(options, model)
+    _refuse_mistakes(options, how)
+    if model is None:
+        problems.conflicts = "joined"  # what is left out would stay in the text
+    columns = columns_of(options, model.of_run.columns if model else Columns())
     shown = ShownNotes(options.show_text) if options.show_text is not None else None
-    target = target_of(options.target, format=options.target_format, columns=columns)
+    target = target_of(options.target, format=_target_format(options), columns=columns)
     kernels = (*kernels_of(model.tagger), *how.kernels) if model else ()
     warm_up(*kernels, announce=report_compiling)
     total = count_records(options.source, format=options.source_format)
@@ -72,7 +71,7 @@ def main(options: argparse.Namespace) -> None:
         problems,
         columns=columns,
         labelled=model is None,
-        carry=_carry(how, FORMATS[target.format].carry),
+        carry=FORMATS[target.format].carry,
     )
     with ExitStack() as stack:
         tagger = stack.enter_context(model.ready(options, columns, total)) if model else None
@@ -93,21 +92,45 @@ def main(options: argparse.Namespace) -> None:
         schema, batches = (first.schema, chain([first], batches)) if first else (SCHEMA, batches)
         written = target.write(batches if model else _annotated(batches, report), schema)
     report_problems(problems)
+    lines = [*written_lines(written, options.target, problems), *report.lines()]
+    if shown and shown.missing:
+        lines.append(f"{number_of(shown.missing, 'id')} of --show-text: no note has it")
+    print_report(lines, options.target)
     if options.json:
         write_file(options.json, (json.dumps(report.as_dict(), indent=2) + "\n").encode())
     if options.html:
         page = page_of(deidentification_report(report, shown.blocks() if shown else ()))
         write_file(options.html, page.encode())
-    lines = [*written_lines(written, options.target, problems), *report.lines()]
-    if shown and shown.missing:
-        lines.append(f"{number_of(shown.missing, 'id')} of --show-text: no note has it")
-    print_report(lines, options.target)
 
 
-def _carry(how: DeidentifyOptions, carry: Carry) -> Carry:
-    """Return how other columns are read, which may have what is known of patients."""
-    known = how.policy.known
-    return "columns" if known and not known.table and carry == "nothing" else carry
+def _refuse_mistakes(options: argparse.Namespace, how: DeidentifyOptions) -> None:
+    """Raise an `InputError` for options that contradict each other."""
+    if options.reversible and _key(options) is None:
+        raise InputError("--reversible needs a key, which makes the map unreadable for others")
+    if options.show_text is not None and not options.html:
+        raise InputError("--show-text shows notes on a page: name it with --html")
+    if options.model != ANNOTATIONS:
+        return
+    if options.overrides or options.recall or options.gold or options.invalid == "skip":
+        raise InputError(
+            "--set, --recall, --gold and --invalid skip are for a model; - replaces annotations "
+            "alone, and all of them"
+        )
+    if how.policy.known or how.policy.phrases:
+        raise InputError(
+            "- replaces annotations alone: for [known] and phrases of the policy, name a model, "
+            "such as kind:patterns"
+        )
+
+
+def _target_format(options: argparse.Namespace) -> str | None:
+    """Return the format of OUT: plain text stays plain text; None for the one of its name."""
+    if options.target_format or options.spans or options.target.suffix:
+        return str(options.target_format) if options.target_format else None
+    if is_standard(options.target) or is_synthetic(options.source):
+        return None
+    source = options.source_format or format_of(locate(options.source))
+    return "text" if source == "text" else None
 
 
 def _how(options: argparse.Namespace, model: NamedModel | None) -> tuple[DeidentifyOptions, Report]:
@@ -140,7 +163,10 @@ def _estimate(
         batches = read_source_batches(data, "validation", labels, problems)
     else:
         return None
-    return estimated(coverage_of(batches, tagger, how), options.recall)
+    coverage = coverage_of(batches, tagger, how)
+    if options.gold and not len(coverage.needed):
+        raise InputError(f"{options.gold} has no annotations; --gold expects annotated notes")
+    return estimated(coverage, options.recall)
 
 
 def _reported(

@@ -113,7 +113,9 @@ def test_a_page_shows_text_only_if_it_is_asked_for(
         (["--policy", "mine.toml"], "the policy mine.toml cannot be read"),
         (["--key-file", "missing"], "the key file missing cannot be read"),
         (["--recall", "0.99"], "--recall needs annotated notes"),
-        (["--set", "files=[]"], "--set, --recall and --gold are for a model"),
+        (["--set", "files=[]"], "--set, --recall, --gold and --invalid skip are for a model"),
+        (["--policy", "known.toml"], "for [known] and phrases of the policy, name a model"),
+        (["--json", "notes.jsonl"], "notes.jsonl is written and is another file of the command"),
     ],
 )
 def test_mistakes_are_one_line_and_write_nothing(
@@ -126,10 +128,83 @@ def test_mistakes_are_one_line_and_write_nothing(
 ) -> None:
     monkeypatch.delenv("BOOTSTRAP_KEY", raising=False)
     out = tmp_path / "out.jsonl"
-    model = "kind:patterns" if "--set" not in options else "-"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "known.toml").write_text('[known.columns]\nname = "person"\n')
+    model = "-" if {"--set", "known.toml"} & {*options} else "kind:patterns"
+    before = annotated.read_bytes()
     done = run_here("deidentify", model, annotated, out, *options)
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1
-    assert not out.exists() and NAME not in done.all
+    assert not out.exists() and NAME not in done.all and annotated.read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ""])
+def test_annotations_that_cross_are_covered_together(
+    suffix: str, run_here: Command, tmp_path: Path
+) -> None:
+    text, expected = "De Ana Puig y Roca, Vic", "De <PERSON>, <LOCATION>"
+    labels = [[3, 11, "PERSON"], [7, 18, "PERSON"], [20, 23, "LOCATION"]]
+    source, out = tmp_path / f"in{suffix}", tmp_path / "out.jsonl"
+    if suffix:
+        cell = json.dumps(labels).replace('"', '""')
+        csv, row = f'id,text,label\n1,"{text}","{cell}"\n', {"id": "1", "text": text}
+        source.write_text(csv if suffix == ".csv" else json.dumps(row | {"label": labels}))
+    else:  # brat, with an annotation in pieces
+        source.mkdir()
+        (source / "1.txt").write_text(text)
+        spans = "T1\tPERSON 3 6;14 18\tAna Roca\n", "T2\tPERSON 7 18\tPuig y Roca\n"
+        (source / "1.ann").write_text("".join(spans) + "T3\tLOCATION 20 23\tVic\n")
+        expected = "De <PERSON> <PERSON>, <LOCATION>"
+    done = run_here("deidentify", "-", source, out)
+    assert done.code == 0, done
+    assert texts_of(out) == [expected]
+
+
+def test_no_file_of_a_command_is_overwritten(
+    annotated: Path, key: Path, run_here: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.json").write_text("{}")
+    (folder / "a.txt").write_text("Ana")
+    out = tmp_path / "out.jsonl"
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for source, *options in (
+        (annotated, "--json", annotated),
+        (annotated, "--html", tmp_path / "folder" / ".." / "notes.jsonl"),
+        (annotated, "--json", out),
+        (annotated, "--key-file", key, "--json", key),
+        (annotated, "--key-file", key, "--log", key),
+        (annotated, "--json", tmp_path / "r", "--html", tmp_path / "r"),
+        (annotated, "--key-file", key, "--reversible", tmp_path / "m", "--json", tmp_path / "m"),
+        (annotated, "--key-file", key, "--reversible", out),
+        (folder, "--html", folder / "a.txt"),
+        (tmp_path / "*.jsonl", "--html", annotated),
+    ):
+        done = run_here("deidentify", "kind:patterns", source, out, *options)
+        assert done.code == 2 and "is written and is another file" in done.err, (options, done)
+    done = run_here("risk", annotated, "--classes", "PERSON", "--json", annotated)
+    assert done.code == 2 and "is written and is another file" in done.err
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_plain_text_stays_plain_text(run_here: Command, tmp_path: Path) -> None:
+    source, out = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    (source / "a.txt").write_text("tel. 935550102")
+    done = run_here("deidentify", "kind:patterns", source, out, "--jobs", 1)
+    assert done.code == 0, done
+    assert [path.name for path in out.iterdir()] == ["a.txt"]
+
+
+def test_gold_without_annotations_is_refused(
+    annotated: Path, run_here: Command, tmp_path: Path
+) -> None:
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "out.jsonl"
+    write([Document("1", "nada")], gold)
+    options = ("--gold", gold, "--recall", "0.9", "--jobs", 1)
+    done = run_here("deidentify", "kind:patterns", annotated, out, *options)
+    assert done.code == 2 and "has no annotations" in done.err and not out.exists()
 
 
 def test_notes_without_annotations_are_not_written(run_here: Command, tmp_path: Path) -> None:
@@ -213,8 +288,10 @@ def test_risk_counts_patients_who_are_alone(run_here: Command, tmp_path: Path) -
     assert table["below"]["2"] == 0.5
     assert table["unique_without"] == {"AGE": 0.0, "sex": 0.25}
     assert "71" not in done.all
-    done = run_here("risk", path, "--columns", "weight")
-    assert done.code == 2 and "weight" in done.err
+    done = run_here("risk", path, "--columns", "AGE")
+    assert done.code == 2 and "no other column AGE" in done.err
+    done = run_here("risk", path, "--classes", "sex")
+    assert done.code == 2 and "no annotations of the class sex" in done.err
 
 
 def test_what_columns_say_of_the_patient_is_found(run_here: Command, tmp_path: Path) -> None:
