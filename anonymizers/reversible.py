@@ -19,29 +19,28 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from anonymizers.keys import Key
 from anonymizers.spans import Spans
 from corpus.errors import InputError, quoted
 from corpus.flat import FlatTexts, flat_spans, span_lists
 from corpus.formats.batches import from_bytes
-from corpus.ragged import Indices, offsets_of, owners_of, ranges_of
+from corpus.ragged import owners_of
 from corpus.replacement import replace_spans
 from corpus.storage.atomic import new_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
-#: The columns of a map: the note and a digest of its new text; where the replacement is in this
-#: text; and what it replaced.
+#: The columns of a map: each note and a digest of its new text; where replacements are in this
+#: text; and what they replaced.
 ROWS = pa.schema(
     [
         ("id", pa.large_string()),
         ("digest", pa.binary(16)),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("original", pa.large_string()),
+        ("starts", pa.list_(pa.int32())),
+        ("ends", pa.list_(pa.int32())),
+        ("originals", pa.list_(pa.large_string())),
     ]
 )
 
@@ -49,14 +48,15 @@ _MAGIC = b"bootstrap map 1\n"
 _END = b"end"
 _SALT = 16  # bytes
 _HEADER = len(_MAGIC) + 16 + _SALT
+_AMBIGUOUS = -1
 _SIZE = 4  # bytes, of the size of a block
-_BLOCK = 1 << 14  # rows
+_BLOCK = 1 << 10  # notes
 
 
 def replaced_rows(
     notes: pa.RecordBatch, originals: Spans, new: pa.RecordBatch, spans: Spans
 ) -> pa.RecordBatch:
-    """Return the rows of a map (`ROWS`) for what was replaced in notes.
+    """Return the rows of a map (`ROWS`), one for each note.
 
     Parameters
     ----------
@@ -65,16 +65,11 @@ def replaced_rows(
     originals, spans : Spans
         Where each text was that was replaced, and where its replacement is, in order.
     """
-    texts, rows = FlatTexts(notes.column("text")), pa.array(spans.rows)
+    texts = FlatTexts(notes.column("text"))
     origins = texts.offsets[spans.rows]
-    columns = [
-        notes.column("id").take(rows),
-        _digests(new).take(rows),
-        pa.array(spans.starts, pa.int32()),
-        pa.array(spans.ends, pa.int32()),
-        texts.ranges(origins + originals.starts, origins + originals.ends),
-    ]
-    return pa.record_batch(columns, schema=ROWS)
+    old = texts.ranges(origins + originals.starts, origins + originals.ends)
+    lists = span_lists(spans.rows, len(notes), spans.starts, spans.ends, old)
+    return pa.record_batch([notes.column("id"), _digests(new), *lists], schema=ROWS)
 
 
 @contextmanager
@@ -169,19 +164,22 @@ class ReplacedTexts:
     """
 
     def __init__(self, rows: Iterable[pa.RecordBatch]) -> None:
-        table = pa.Table.from_batches(rows, ROWS)
-        columns = [column.combine_chunks() for column in table.columns]
-        self._rows = pa.record_batch(columns, schema=ROWS)
-        ids = self._rows["id"].dictionary_encode()
-        self._numbers = {name: number for number, name in enumerate(ids.dictionary.to_pylist())}
-        numbers = ids.indices.to_numpy()
-        self._order = np.argsort(numbers, kind="stable")
-        self._offsets = offsets_of(np.bincount(numbers, minlength=len(self._numbers) + 1))
+        self._rows = pa.Table.from_batches(rows, ROWS).combine_chunks()
+        # The row of each note, and `_AMBIGUOUS` where notes that became equal were different.
+        self._numbers: dict[tuple[str, bytes], int] = {}
+        for number, name in enumerate(_names_of(self._rows)):
+            first = self._numbers.setdefault(name, number)
+            if first in {number, _AMBIGUOUS}:
+                continue
+            if self._rows.slice(first, 1) != self._rows.slice(number, 1):
+                self._numbers[name] = _AMBIGUOUS
+        self._ids = {name for name, _ in self._numbers}
 
     def restore(self, notes: pa.RecordBatch) -> tuple[pa.RecordBatch, int]:
         """Put what was replaced back into notes.
 
-        A note whose text has changed since it was written stays as it is.
+        A note whose text has changed since it was written stays as it is, and so does one of
+        several that have the same id and text now and had others.
 
         Parameters
         ----------
@@ -195,17 +193,23 @@ class ReplacedTexts:
         notes : RecordBatch
             The notes as they were.
         left : int
-            The number of replacements in these notes that are left.
+            The number of notes of the map that stay as they are.
         """
-        source = FlatTexts(notes.column("text"))
-        owners, rows = self._rows_of(notes)
-        fit = _fitting(notes, source, owners, rows)
-        starts, ends = (rows[name].to_numpy()[fit] for name in ("start", "end"))
+        names = list(_names_of(notes.append_column("digest", _digests(notes))))
+        numbers = np.array([self._numbers.get(name, _AMBIGUOUS) for name in names], np.int64)
+        fitting = np.flatnonzero(numbers >= 0)
+        left = sum(names[row][0] in self._ids for row in np.flatnonzero(numbers < 0).tolist())
+        rows = self._rows.take(pa.array(numbers[fitting])).combine_chunks()
+        starts, ends, originals = (rows[name].combine_chunks() for name in ROWS.names[2:])
+        owners = fitting[owners_of(starts.offsets.to_numpy())]
         columns = dict(zip(notes.schema.names, notes.columns, strict=True))
-        columns["starts"], columns["ends"] = span_lists(owners[fit], len(notes), starts, ends)
+        columns["starts"], columns["ends"] = span_lists(
+            owners, len(notes), starts.flatten(), ends.flatten()
+        )
         replaced = pa.record_batch(list(columns.values()), schema=notes.schema)
-        restored, offsets = replace_spans(replaced, rows["original"].take(fit))
+        restored, offsets = replace_spans(replaced, originals.flatten())
 
+        source = FlatTexts(notes.column("text"))
         annotated, starts, ends = flat_spans(notes, source.offsets)
         starts = offsets.convert(annotated, starts - source.offsets[annotated], "start")
         ends = offsets.convert(annotated, ends - source.offsets[annotated], "end")
@@ -214,29 +218,12 @@ class ReplacedTexts:
         columns["text"] = restored.column("text")
         columns["starts"], columns["ends"] = span_lists(annotated, len(notes), starts, ends)
         notes = pa.record_batch(list(columns.values()), schema=notes.schema)
-        return notes, len(rows) - len(fit)
-
-    def _rows_of(self, notes: pa.RecordBatch) -> tuple[Indices, pa.RecordBatch]:
-        """Return the rows of some notes, and the note of each."""
-        nobody = len(self._numbers)
-        ids = notes.column("id").to_pylist()
-        numbers = np.array([self._numbers.get(name, nobody) for name in ids], np.int64)
-        lengths = np.diff(self._offsets)[numbers]
-        places = self._order[ranges_of(self._offsets[numbers], lengths)]
-        return owners_of(offsets_of(lengths)), self._rows.take(places)
+        return notes, left
 
 
-def _fitting(
-    notes: pa.RecordBatch, source: FlatTexts, owners: Indices, rows: pa.RecordBatch
-) -> Indices:
-    """Return the rows whose originals can be put back."""
-    is_same = pc.equal(rows["digest"], _digests(notes).take(owners))
-    fit = np.flatnonzero(is_same)
-    origins = source.offsets[owners[fit]]
-    starts, ends = (rows[name].to_numpy()[fit] + origins for name in ("start", "end"))
-    # A note that was written twice has its rows twice.
-    fitting: Indices = fit[starts >= np.maximum.accumulate(np.append(0, ends))[:-1]]
-    return fitting
+def _names_of(rows: pa.RecordBatch | pa.Table) -> Iterator[tuple[str, bytes]]:
+    """Return what tells notes apart: their ids and the digests of their texts."""
+    return zip(rows["id"].to_pylist(), rows["digest"].to_pylist(), strict=True)
 
 
 def _cipher(key: Key) -> AESSIV:

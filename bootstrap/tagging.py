@@ -16,7 +16,13 @@ from bootstrap.execution.parallel_tagger import ParallelTagger
 from corpus.batch import Batch, batch_of_texts
 from corpus.errors import Problems, number_of
 from corpus.flat import FlatTexts
-from corpus.formats.batches import list_array, regrouped, unlabelled, with_annotations
+from corpus.formats.batches import (
+    list_array,
+    regrouped,
+    unlabelled,
+    with_annotations,
+    with_whole_groups,
+)
 from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
@@ -155,6 +161,8 @@ def applied(
 ) -> Iterator[tuple[pa.RecordBatch, Result]]:
     """Yield notes in batches of a fixed size, and the results of a function of a tagger and them.
 
+    Notes of a patient that follow each other are in one batch.
+
     Parameters
     ----------
     work : callable
@@ -169,7 +177,7 @@ def applied(
     waiting: deque[pa.RecordBatch] = deque()
 
     def parts() -> Iterator[pa.RecordBatch]:
-        for notes in regrouped(batches, _ROWS, _BYTES):
+        for notes in with_whole_groups(regrouped(batches, _ROWS, _BYTES)):
             waiting.append(notes)
             yield sent(notes)
 

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from anonymizers.anonymizer import REPLACED, UNCHANGED, Counts
 from bootstrap.deidentification.deidentify import Deidentified
 from bootstrap.deidentification.recall import Estimate
@@ -37,6 +40,10 @@ class Doubt(NamedTuple):
     end: int
 
 
+def _nobody() -> npt.NDArray[np.int64]:
+    return np.zeros(0, np.int64)
+
+
 @dataclass(slots=True)
 class Report:
     """The numbers of all notes.
@@ -62,11 +69,18 @@ class Report:
     recall: float | None = None
     estimate: Estimate | None = None
     doubts: list[Doubt] = field(default_factory=list)
+    # Hashes of the patients of all notes, and of those with notes in several batches.
+    _patients: npt.NDArray[np.int64] = field(default_factory=_nobody, init=False)
+    _divided: npt.NDArray[np.int64] = field(default_factory=_nobody, init=False)
 
     def add(self, result: Deidentified) -> None:
         """Add the numbers of some notes."""
         self.first.add(result.counts)
         self.second.add(result.second)
+        groups = result.notes.column("group").drop_null().unique().to_pylist()
+        patients = np.array([hash(group) for group in groups], np.int64)
+        self._divided = np.union1d(self._divided, patients[np.isin(patients, self._patients)])
+        self._patients = np.union1d(self._patients, patients)
         ids, doubts = result.notes.column("id"), result.doubts
         places = zip(
             doubts.probabilities.tolist(),
@@ -91,6 +105,7 @@ class Report:
             "mentions": _rows(self.first),
             "second pass": {"notes": self.second.changed, "mentions": _rows(self.second)},
             "estimate": asdict(self.estimate) if self.estimate else None,
+            "patients in several batches": len(self._divided),
             "words in doubt": [doubt._asdict() for doubt in self.doubts],
         }
 
@@ -114,6 +129,11 @@ class Report:
             yield (
                 f"second pass: replaced {number_of(self.second.mentions.total(), 'more mention')} "
                 f"in {number_of(self.second.changed, 'note')}"
+            )
+        if self.second.notes and len(self._divided):
+            yield (
+                f"{number_of(len(self._divided), 'patient')} with notes that are not side by side: "
+                "what was found in one was not sought in all; sort the notes by patient"
             )
         if self.estimate and self.estimate.notes:
             yield from _estimate_lines(self.estimate, self.recall)

@@ -362,6 +362,26 @@ def regrouped(
         yield concatenated(waiting)
 
 
+def with_whole_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in batches that do not end within a group, if its rows are side by side.
+
+    A group that is larger than a batch is in several.
+    """
+    waiting: pa.RecordBatch | None = None
+    for batch in batches:
+        if waiting is not None:
+            of_next = pc.equal(waiting.column("group"), batch.column("group")[0])
+            others = ~pc.fill_null(of_next, False).to_numpy(zero_copy_only=False)
+            end = int(np.flatnonzero(np.append(True, others))[-1])
+            if 0 < end < len(waiting):
+                batch = concatenated([waiting.slice(end), batch])  # noqa: PLW2901
+                waiting = waiting.slice(0, end)
+            yield waiting
+        waiting = batch
+    if waiting is not None:
+        yield waiting
+
+
 def concatenated(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Concatenate record batches of one schema; at least one."""
     if len(batches) == 1:

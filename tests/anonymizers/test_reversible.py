@@ -104,7 +104,7 @@ def test_a_note_that_has_changed_stays_as_it_is() -> None:
     assert after["text"].to_pylist() == ["Pau Mas, , X"]
     assert restored(("Pau Mas, , X", []), rows) == ("Ana Puig, 52, Vic", [], 0)
     for changed in ("Pau Mas, . X", "¡Pau Mas, , X", "Pau", ""):
-        assert restored((changed, []), rows) == (changed, [], 3)
+        assert restored((changed, []), rows) == (changed, [], 1)
 
 
 def test_annotations_within_a_replacement_cover_the_original() -> None:
@@ -124,12 +124,35 @@ def test_rows_of_other_notes_or_twice_do_no_harm() -> None:
     assert ReplacedTexts([rows]).restore(after.slice(2))[1] == 0
 
 
+def test_notes_with_one_id_are_told_apart_or_stay() -> None:
+    def called(notes: pa.RecordBatch) -> pa.RecordBatch:
+        ids = pa.array(["d"] * len(notes), pa.large_string())
+        return notes.set_column(0, notes.schema.field(0), ids)
+
+    some: list[Note] = [
+        ("Ana, Vic", [(0, 3, "X")]),
+        ("Eva, Olot", [(0, 3, "X")]),
+        ("nada", []),
+        ("Pau, Vic", [(0, 3, "X")]),
+        ("Ana, Vic", [(0, 3, "X")]),
+    ]
+    after, rows = replaced(some)
+    maps = ReplacedTexts([called(rows)])
+    texts = maps.restore(called(after.take([1, 2])))
+    assert (texts[0]["text"].to_pylist(), texts[1]) == (["Eva, Olot", "nada"], 0)
+    texts = maps.restore(called(after))  # Ana's and Pau's notes have become the same
+    assert (texts[0]["text"].to_pylist(), texts[1]) == (
+        ["X, Vic", "Eva, Olot", "nada", "X, Vic", "X, Vic"],
+        3,
+    )
+
+
 def test_a_map_is_read_as_it_was_written(tmp_path: Path) -> None:
     many = pa.RecordBatch.from_arrays(
         [
-            pa.array(np.arange(40_000)).cast(field.type)
-            if pa.types.is_integer(field.type)
-            else pa.array([b"0123456789abcdef"] * 40_000).cast(field.type)
+            pa.array(
+                [[1, 2] if pa.types.is_list(field.type) else b"0123456789abcdef"] * 40_000
+            ).cast(field.type)
             for field in ROWS
         ],
         schema=ROWS,

@@ -230,7 +230,8 @@ def reidentify(options: argparse.Namespace) -> None:
     lines = list(written_lines(written, options.target, problems))
     if left:
         lines.append(
-            f"{number_of(left, 'replacement')} could not be put back: the text has changed"
+            f"{number_of(left, 'note')} could not be put back: the text has changed, or several "
+            "notes with this id and text were different"
         )
     print_report(lines, options.target)
 

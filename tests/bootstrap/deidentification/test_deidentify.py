@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +15,11 @@ from bootstrap.deidentification.deidentify import (
     Deidentified,
     DeidentifyOptions,
     deidentified_batches,
+    deidentify_options,
 )
 from corpus.batch import Batch
 from corpus.document import Document, Span
+from corpus.errors import InputError
 from corpus.formats.batches import batch_of, documents_of
 from corpus.tags import TokenSpans, tags_of_entities
 from gazetteers.phrases.matcher import BLOCKED
@@ -149,3 +152,26 @@ def test_without_a_tagger_annotations_are_replaced_and_nothing_else() -> None:
     )
     assert texts_of(result) == [" y Puig, a@x.es"]
     assert isinstance(result.notes, pa.RecordBatch)
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [
+        ('{ operator = "placeholder", style = "numbered" }', "<PERSON-1>, <PERSON-2>"),
+        ('"suppression"', ", "),
+    ],
+)
+def test_both_passes_replace_as_one(operator: str, expected: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(f"[operators]\nperson = {operator}\n")
+    text = "Puig, Vila"
+    result = result_of([text], Second(), policy=str(path))
+    assert texts_of(result) == [expected] and result.second.mentions.total() == 1
+    assert [text[a:b] for _, a, b in rows_of(result.originals)] == ["Puig", "Vila"]
+
+
+def test_a_threshold_is_a_probability() -> None:
+    for threshold in (float("nan"), 1.5):
+        with pytest.raises(InputError, match="threshold"):
+            deidentify_options("placeholders", None, "document", threshold=threshold)
+    assert deidentify_options("placeholders", None, "document", threshold=1).threshold == 1.0

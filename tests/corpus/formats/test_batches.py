@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +18,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, read, read_batches, write, write_batches
 from corpus.formats import batches as module
-from corpus.formats.batches import SCHEMA
+from corpus.formats.batches import SCHEMA, batch_of, with_whole_groups
 from tests.corpus.formats.reading import lenient
 
 ANNA = Document("a", "Anna Puig", (Span(0, 4, "NAME"), Span(5, 9, "NAME")), "p")
@@ -220,6 +221,15 @@ def test_confidences_that_do_not_match_the_annotations_are_left_out(tmp_path: Pa
     (batch,) = read_batches(path, problems=problems)
     assert batch.column("span_confidences").to_pylist() == [None, None, [0.75]]
     assert problems.counts == {"confidences of spans that do not match the annotations": 1}
+
+
+@given(st.lists(st.lists(st.sampled_from(["p", "q", None]), min_size=1, max_size=4), max_size=6))
+def test_a_group_whose_rows_are_side_by_side_is_in_one_batch(parts: list[list[str | None]]) -> None:
+    batches = [batch_of([Document("1", "", (), group) for group in part]) for part in parts]
+    result = [batch["group"].to_pylist() for batch in with_whole_groups(batches)]
+    assert [*chain(*result)] == [*chain(*parts)]
+    for left, right in pairwise(result):
+        assert left and (left[-1] != right[0] or left[-1] is None or len({*left}) == 1)
 
 
 def test_small_batches_are_put_together_and_large_ones_cut(tmp_path, monkeypatch) -> None:

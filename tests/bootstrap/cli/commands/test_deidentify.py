@@ -188,6 +188,20 @@ def test_no_file_of_a_command_is_overwritten(
     assert after == before
 
 
+def test_notes_of_a_patient_that_are_apart_are_counted(
+    run_here: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bootstrap.tagging._ROWS", 2)
+    numbers = ["93 555 01 02", "935550102", "93 555 01 02", "nada", "935550102"]
+    groups = ["p", "q", "q", "q", "p"]
+    notes = [Document(str(n), numbers[n], (), groups[n]) for n in range(5)]
+    write(notes, tmp_path / "in.jsonl")
+    done = run_here(
+        "deidentify", "kind:patterns", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--jobs", 1
+    )
+    assert done.code == 0 and "1 patient with notes that are not side by side" in done.out, done
+
+
 def test_plain_text_stays_plain_text(run_here: Command, tmp_path: Path) -> None:
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()
