@@ -19,7 +19,7 @@ from bootstrap.deidentification.finding import TaggedNotes, outside
 from bootstrap.deidentification.repeated import Indices, PatientWords, words_of
 from bootstrap.tagging import applied
 from corpus.errors import InputError
-from corpus.formats.batches import unlabelled, with_annotations
+from corpus.formats.batches import SCHEMA, with_annotations
 from corpus.patients import number_patients
 from corpus.units import Unit
 from taggers import Tagger
@@ -149,9 +149,7 @@ class Deidentified:
 
 def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Deidentified:
     """De-identify notes, which may be done in another process; their own spans are ignored."""
-    known: list[Known] = []
-    if _KNOWN in notes.schema.names:
-        known, notes = notes.column(_KNOWN).to_pylist(), notes.drop_columns(_KNOWN)
+    notes, known = without_known(notes)
     tagged = options.tagged(notes, tagger)
     mentions, words = first_mentions(options, notes, tagged, known)
     result = first = anonymize(notes, mentions, options.policy, options.key)
@@ -175,6 +173,19 @@ def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch
         second,
         doubts.moved(result.offsets),
     )
+
+
+def with_known(known: KnownPatients | None, notes: pa.RecordBatch) -> pa.RecordBatch:
+    """Return notes with a column for what is known of their patients, and without others."""
+    plain = notes.select(SCHEMA.names)
+    return plain.append_column(_KNOWN, known.of_notes(notes)) if known else plain
+
+
+def without_known(notes: pa.RecordBatch) -> tuple[pa.RecordBatch, list[Known]]:
+    """Return notes without this column, and its values."""
+    if _KNOWN not in notes.schema.names:
+        return notes, []
+    return notes.drop_columns(_KNOWN), notes.column(_KNOWN).to_pylist()
 
 
 def first_mentions(
@@ -252,11 +263,7 @@ def _deidentified(
     batches: Iterable[pa.RecordBatch], tagger: Tagger, options: DeidentifyOptions
 ) -> Iterator[tuple[pa.RecordBatch, Deidentified]]:
     known = KnownPatients(options.policy.known) if options.policy.known else None
-
-    def sent(notes: pa.RecordBatch) -> pa.RecordBatch:
-        plain = unlabelled(notes)
-        return plain.append_column(_KNOWN, known.of_notes(notes)) if known else plain
-
+    sent = partial(with_known, known)
     yield from applied(partial(deidentify, options), tagger, batches, sent)
     if known:
         known.refuse_missing()

@@ -15,9 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anonymizers.known_patients import KnownPatients
 from anonymizers.policy import Policy
 from anonymizers.spans import Spans
-from bootstrap.deidentification.deidentify import ANNOTATION, DeidentifyOptions, first_mentions
+from bootstrap.deidentification.deidentify import (
+    ANNOTATION,
+    DeidentifyOptions,
+    first_mentions,
+    with_known,
+    without_known,
+)
 from bootstrap.deidentification.finding import TaggedNotes, within
 from bootstrap.tagging import applied
 from corpus.patients import patient_keys
@@ -205,7 +212,10 @@ def coverage_of(
     """
     options = replace(options, threshold=0.0)
     parts, keys = [], list[str]()
-    for notes, part in applied(partial(_coverage, options), tagger, batches, lambda notes: notes):
+    # Annotated notes need not have the columns of others.
+    table = options.policy.known if options.policy.known and options.policy.known.table else None
+    sent = partial(with_known, KnownPatients(table) if table else None)
+    for notes, part in applied(partial(_coverage, options), tagger, batches, sent):
         parts.append(
             replace(
                 part, owners=part.owners + len(keys), other_owners=part.other_owners + len(keys)
@@ -225,10 +235,11 @@ def coverage_of(
 
 def _coverage(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Coverage:
     """Return what the notes of a batch need, which may be done in another process."""
+    notes, known = without_known(notes)
     tagged = TaggedNotes(notes, options.unit, tagger, marginals=True)
     rows, starts, ends = tagged.tokens()
     needed = tagged.outside.copy()
-    mentions, _ = first_mentions(options, notes, tagged)
+    mentions, _ = first_mentions(options, notes, tagged, known)
     needed[within(rows, starts, ends, mentions.spans)] = _ALWAYS
     size = int(ends.max(initial=0)) + 1
     starts, ends = starts + rows * size, ends + rows * size
