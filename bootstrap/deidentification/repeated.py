@@ -101,22 +101,26 @@ def may_tell(text: str) -> bool:
 def _telling_words(text: str, *, is_person: bool) -> tuple[str, ...]:
     """Return the folded words of a mention that may identify somebody.
 
-    A word that is usual beside names of places, such as ``plaza``, may be the name of a person.
+    A word that is usual beside names of places, such as ``plaza``, may be the name of a person, and
+    so may one of a phrase that is no name, such as ``signo de Romberg``.
     """
     words = _WORD.findall(folded(text).partition("@")[0])
+    if not is_person:
+        return tuple(filter(_tells, words))
+    usual = _words_beside(CUE_WORDS)
     return tuple(
         word
         for word in words
-        if _tells(word) or (is_person and len(word) >= _LEAST and is_frequent_name(word))
+        if len(word) >= _LEAST and (word not in usual or is_frequent_name(word))
     )
 
 
 def _tells(word: str) -> bool:
-    return len(word) >= _LEAST and word not in _usual_words()
+    return len(word) >= _LEAST and word not in _words_beside(CUE_WORDS, BLOCKING)
 
 
 @functools.cache
-def _usual_words() -> frozenset[str]:
-    """Return the folded words beside names of places, and of phrases that are no names."""
-    terms = [term for name in (CUE_WORDS, BLOCKING) for term in read_gazetteer(name).terms.tolist()]
+def _words_beside(*lists: str) -> frozenset[str]:
+    """Return the folded words beside names of places, and those of lists."""
+    terms = [term for name in lists for term in read_gazetteer(name).terms.tolist()]
     return Grammar.read().place_words | frozenset(_WORD.findall(" ".join(fold(terms))))

@@ -87,6 +87,11 @@ def test_a_name_that_is_also_a_word_beside_places_is_sought() -> None:
     assert texts_of(result) == ["Sra. <PERSON>. <PERSON> acude a la plaza"]
 
 
+def test_a_name_that_is_also_a_word_of_a_phrase_is_sought() -> None:
+    result = result_of(["Sr. Romberg. Avisan a ROMBERG"], Words("Romberg"))
+    assert texts_of(result) == ["Sr. <PERSON>. Avisan a <PERSON>"]
+
+
 def test_patterns_find_what_the_model_does_not() -> None:
     result = result_of(["Puig, ana@x.es"], Words("Puig"), patterns=LabelledPatterns())
     assert texts_of(result) == ["<PERSON>, <EMAIL>"]
