@@ -18,8 +18,9 @@ from corpus.formats.table import FORMATS
 #: The parts of a note that a column or key may hold.
 PARTS = ("id", "text", "label", "group")
 
-#: The options of files that a command writes, and the arguments that name notes.
-_WRITTEN = ("target", "reversible", "problems", "output", "json", "html", "log")
+#: The options of files that a command writes besides its target, which must be new, and the
+#: arguments that name notes.
+_WRITTEN = ("reversible", "problems", "output", "json", "html", "log")
 _NOTES = ("source", "gold", "notes")
 
 T = TypeVar("T")
@@ -324,7 +325,7 @@ def refuse_shared_paths(options: argparse.Namespace) -> None:
         (name, Path(os.path.realpath(text)))
         for name, value in vars(options).items()
         for text in (value if isinstance(value, list) else [value])
-        if isinstance(text, str | Path)
+        if isinstance(text, str | Path) and str(text) != "-"
     ]
     for name, path in paths:
         if name not in _WRITTEN or (path.exists() and not path.is_file()):

@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.main is None:
                 options.parser.print_help(sys.stderr)
                 return MISTAKE
+            _check_surroundings()
             refuse_shared_paths(options)
             command = options.parser.prog.removeprefix("bootstrap ")
             with configured_logging(command, options.verbosity, options.log):
@@ -81,7 +82,6 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     code = 0
     umask = os.umask(0o077)  # what a command writes is as private as the notes
     try:
-        _check_surroundings()
         module, _, function = options.main.partition(".")
         getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)(options)
     except BrokenPipeError:  # the reader of the output has closed it
