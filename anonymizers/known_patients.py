@@ -24,6 +24,7 @@ from rapidfuzz.distance import OSA
 
 from anonymizers.mention import folded
 from anonymizers.spans import Spans
+from anonymizers.surrogates.names import forms_of
 from corpus.dates import parse
 from corpus.dates.languages import LANGUAGES
 from corpus.errors import InputError
@@ -60,11 +61,13 @@ _DATE_WITHOUT_SIGNS = 6
 #: Words of so many letters may have one wrong letter, and of so many two.
 _ONE_ERROR, _TWO_ERRORS = 5, 8
 _WORD = re.compile(r"[^\W\d_]+")
-_SIGNS = frozenset(".,-'’")
-# The kinds of the tokens of a name: its words, n, or c if they are words of the language in lower
-# case, which count beside others; initials, i; signs; and particles, -.
-_WORDS = "(?:[nc]*n[nc]*|cc+)"
-_NAME_KINDS = re.compile(f"(?:i[.]?)*{_WORDS}(?:[ic.,'’-]{{0,4}}{_WORDS})*(?:,?i)?")
+_SIGNS = frozenset(".,-'’ª")
+# The kinds of the tokens of a name: its words, n, or those that count beside others, c if they are
+# words of the language in lower case and s if they are short; initials, i; signs; and particles, -.
+_WORDS = "(?:[ncs]*n[ncs]*|[cs]+(?:c|,?s|--[is]))"
+_NAME_KINDS = re.compile(
+    f"(?:i[.]?ª?|s[.,]?)*{_WORDS}(?:[ics.,'’ª-]{{0,4}}{_WORDS})*(?:(?:,|--)?[is](?:[.]ª)?)?"
+)
 
 
 class KnownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -259,14 +262,22 @@ class _Note:
 
 
 def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
-    words = {word for value in values for word in _WORD.findall(folded(value))}
+    texts = (folded(value).replace(".ª", "ª") for value in values)
     particles = _grammar().particles
-    names = {word for word in words - particles if len(word) >= _NAME}
+    names, short = set[str](), set[str]()
+    for word in {word for text in texts for word in _WORD.findall(text)} - particles:
+        for form in forms_of(word):
+            # Ma is also hand in Catalan, and Ant. also before; Mª is always a name.
+            is_cut = form != word and word.startswith(form)
+            is_short = is_cut or (len(form) < _NAME and form[-1] != "ª")
+            (short if is_short else names).add(form)
     initials = {name[0] for name in names}
 
     def kind(word: str, written: str) -> str:
         if word in _SIGNS:
             return word
+        if word in short:
+            return "s" if len(word) > 1 else "i"
         if is_common(written):
             return "c" if word in names else "-" if word in particles else " "
         if word in names or _is_misspelt(word, names):
@@ -274,7 +285,11 @@ def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
         return "i" if word in initials else "-" if word in particles else " "
 
     kinds = "".join(map(kind, note.folded, note.words))
-    return [(match.start(), match.end() - 1) for match in _NAME_KINDS.finditer(kinds)]
+    return [
+        (match.start(), match.end() - 1)
+        for match in _NAME_KINDS.finditer(kinds)
+        if "n" in match[0] or len({*note.folded[match.start() : match.end()]} - _SIGNS) > 1
+    ]
 
 
 def _is_misspelt(word: str, names: set[str]) -> bool:

@@ -39,9 +39,8 @@ _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
 _TABLES = read_tables("names.toml")
 _TITLES = frozenset(_TABLES["titles"])
-_ABBREVIATED: Mapping[str, str] = {
-    form: name for name, forms in _TABLES["abbreviations"].items() for form in forms
-}
+_ABBREVIATIONS: Mapping[str, Sequence[str]] = _TABLES["abbreviations"]
+_ABBREVIATED = {form: name for name, forms in _ABBREVIATIONS.items() for form in forms}
 
 
 def surrogate_name(mention: Mention, key: Key) -> str | None:
@@ -91,6 +90,16 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
         end += plain in _ABBREVIATED and text[end : end + 1] == "."
         replaced = True
     return "".join([*parts, text[end:]]) if replaced else None
+
+
+def forms_of(word: str) -> tuple[str, ...]:
+    """Return a folded word of a name in full, and how notes abbreviate it.
+
+    >>> forms_of("fco"), forms_of("puig")
+    (('francisco', 'fco'), ('puig',))
+    """
+    name = _ABBREVIATED.get(word, word)
+    return name, *_ABBREVIATIONS.get(name, ())
 
 
 def _is_accented(words: Sequence[str]) -> bool:

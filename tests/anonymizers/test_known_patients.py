@@ -58,6 +58,32 @@ def test_a_common_word_counts_only_with_a_capital_or_beside_others() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Li Wu", "Li Wu; LI WU; Wu Li", ["Li Wu", "LI WU", "Wu Li"]),
+        ("Li Wu", "Sra. Wu, Li.", ["Wu, Li"]),
+        ("Li Wu", "se li dona; Wu; li, li", []),
+        ("Ana Wu", "Ana Wu; Wu", ["Ana Wu"]),
+        ("Juan de la O", "juan de la o; Juan de la O", ["juan de la o", "Juan de la O"]),
+        ("Juan de la O", "uno o dos", []),
+        ("María José Fernández García", "Mª Fdez. García", ["Mª Fdez. García"]),
+        ("María José Fernández García", "M.ª Fernández", ["M.ª Fernández"]),
+        ("María José Fernández García", "mª josé; Mª José", ["mª josé", "Mª José"]),
+        ("María José Fernández García", "Dña. Ma. José Gª", ["Ma. José Gª"]),
+        ("María José Fernández García", "José M.ª", ["José M.ª"]),
+        ("María", "Ma, Mà", []),
+        ("Mª Fdez.", "María Fernández", ["María Fernández"]),
+        ("M.ª Pz.", "María Pérez", ["María Pérez"]),
+        ("Francisco Javier", "Fco. ingresa", ["Fco"]),
+        ("Francisco Javier", "Fco. Javier", ["Fco. Javier"]),
+        ("Antonio Ruiz", "Ant. Ruiz. Ant. personales", ["Ant. Ruiz"]),
+    ],
+)
+def test_short_and_abbreviated_names(name: str, text: str, expected: list[str]) -> None:
+    assert found(text, person=name) == expected
+
+
+@pytest.mark.parametrize(
     ("category", "value", "text", "expected"),
     [
         ("telephone", "+34 935 550 102", "tel 93 555 01 02.", ["93 555 01 02"]),
