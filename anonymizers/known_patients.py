@@ -7,6 +7,7 @@ other separators, and misspelt.
 
 from __future__ import annotations
 
+import bisect
 import csv
 import datetime
 import functools
@@ -58,6 +59,8 @@ _PATIENT = "patient"
 _NAME, _ADDRESS, _NUMBER = 3, 4, 4
 #: A date in one token has more digits than this, such as 12031950.
 _DATE_WITHOUT_SIGNS = 6
+#: The check letter of an identity number, which may be left out.
+_CHECK_LETTER = re.compile(r"(?<=\d{7})[a-z]$")
 #: Words of so many letters may have one wrong letter, and of so many two.
 _ONE_ERROR, _TWO_ERRORS = 5, 8
 _WORD = re.compile(r"[^\W\d_]+")
@@ -224,8 +227,8 @@ def find_known(tokens: NoteTokens, known: Sequence[Known]) -> Spans:
         for value in values:
             by_category.setdefault(value["category"], []).append(value["value"])
         for category, texts in by_category.items():
-            places = _FINDERS[category](note, texts)
-            spans += [(first + a, first + b, CLASSES[category]) for a, b in places]
+            longest = dict(sorted(_FINDERS[category](note, texts)))  # from each first token on
+            spans += [(first + a, first + b, CLASSES[category]) for a, b in longest.items()]
     firsts, lasts = (np.array([span[side] for span in spans], np.int64) for side in (0, 1))
     return Spans(
         tokens.rows[firsts],
@@ -242,23 +245,24 @@ class _Note:
     def __init__(self, words: list[str]) -> None:
         self.words = words
         self.folded = [folded(word) for word in words]
-        self.compact = ""
-        self.owners: list[int] = []  # the token of each character
-        for place, word in enumerate(self.folded):
-            characters = "".join(filter(str.isalnum, word))
-            self.compact += characters
-            self.owners += [place] * len(characters)
+        characters = ["".join(filter(str.isalnum, word)) for word in self.folded]
+        self.compact = "".join(characters)
+        self.offsets = [*itertools.accumulate(map(len, characters), initial=0)]  # of tokens there
 
     def runs(self, value: str) -> Iterator[tuple[int, int]]:
-        """Yield the first and last tokens that together have the letters and digits of a value."""
+        """Yield the first and last tokens that together have the letters and digits of a value.
+
+        The first token may begin with zeros, and a number may have a check letter.
+        """
         start = self.compact.find(value)
         while start >= 0:
             end = start + len(value)
-            first, last = self.owners[start], self.owners[end - 1]
-            is_whole = not (start and self.owners[start - 1] == first)
-            if is_whole and not (end < len(self.owners) and self.owners[end] == last):
+            first, last = (bisect.bisect(self.offsets, place) - 1 for place in (start, end - 1))
+            before = self.compact[self.offsets[first] : start]
+            after = self.compact[end : self.offsets[last + 1]]
+            if not before.strip("0") and (not after or (value.isdecimal() and after.isalpha())):
                 yield first, last
-            start = self.compact.find(value, start + 1)
+            start = self.compact.find(value, self.offsets[first + 1])
 
 
 def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
@@ -321,7 +325,7 @@ def _numbers(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
     for value in values:
         characters = "".join(filter(str.isalnum, folded(value)))
-        for form in {characters, characters.lstrip("0")}:
+        for form in {characters, characters.lstrip("0"), _CHECK_LETTER.sub("", characters)}:
             if len(form) >= _NUMBER and any(map(str.isdigit, form)):
                 places += note.runs(form)
     return places
@@ -333,14 +337,16 @@ def _telephones(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _emails(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
-    forms = ("".join(filter(str.isalnum, folded(value))) for value in values if "@" in value)
-    return [place for form in forms for place in note.runs(form)]
+    own = [folded(value) for value in values if re.search(r"\w@\w", value)]
+    forms = (value.replace("@", sign) for value in own for sign in ("", "at", "arroba"))
+    return [place for form in forms for place in note.runs("".join(filter(str.isalnum, form)))]
 
 
 def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
     forms = set[str]()
     for date in filter(None, map(_date, values)):
-        days, years = {f"{date:%d}", str(date.day)}, {f"{date:%Y}", f"{date:%y}"}
+        days = {f"{date:%d}", str(date.day)}
+        years = {year for year in (f"{date:%Y}", f"{date:%y}") if year in note.compact}
         months = {f"{date:%m}", str(date.month), *_months(date.month)}
         for day, month, year in itertools.product(days, months, years):
             forms |= {day + month + year, year + month + day, month + day + year}
@@ -353,7 +359,8 @@ def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
         for form in forms
         if len(form) >= _NUMBER
         for first, last in note.runs(form)
-        if last > first or len(form) > _DATE_WITHOUT_SIGNS
+        if (last > first or len(form) > _DATE_WITHOUT_SIGNS)
+        and "x" not in note.words[first : last + 1]  # of 2 x 50 mg; X is October
     ]
 
 
@@ -365,8 +372,8 @@ def _date(text: str) -> datetime.date | None:
 
 @functools.cache
 def _months(month: int) -> frozenset[str]:
-    """Return the folded names of a month."""
-    rows = (row[month - 1] for own in LANGUAGES.values() for row in own.months.rows[:2])
+    """Return the folded names of a month, and its Roman number."""
+    rows = (row[month - 1] for own in LANGUAGES.values() for row in own.months.rows)
     return frozenset(folded(name) for names in rows for name in names)
 
 
