@@ -12,6 +12,7 @@ import csv
 import datetime
 import functools
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -89,6 +90,10 @@ class KnownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table: str = ""
 
     def __post_init__(self) -> None:
+        if not self.columns:
+            raise InputError(
+                '[known] columns is empty; expected categories, such as name = "person"'
+            )
         for column, category in self.columns.items():
             if category not in CLASSES:
                 raise InputError(f"{column}: expected one of {', '.join(CLASSES)}")
@@ -109,9 +114,10 @@ class KnownPatients:
     """
 
     def __init__(self, options: KnownOptions) -> None:
-        self._columns = options.columns
+        self._columns, self._table = options.columns, options.table
         self._values = _read_table(options) if options.table else None
         self._missing = set() if options.table else {*options.columns}
+        self._matches = set[bool]()  # whether patients of notes are in the table
 
     def of_notes(self, notes: pa.RecordBatch) -> pa.Array:
         """Return what is known of the patient of each note, of the type `TYPE`.
@@ -123,9 +129,9 @@ class KnownPatients:
             `refuse_missing`.
         """
         if self._values is not None:
-            rows = [
-                self._values.get(group or "", []) for group in notes.column("group").to_pylist()
-            ]
+            patients = [_text(group) for group in notes.column("group").to_pylist()]
+            self._matches |= {patient in self._values for patient in patients}
+            rows = [self._values.get(patient, []) for patient in patients]
         else:
             rows = list(self._of_columns(notes))
         return pa.array(rows, TYPE)
@@ -143,27 +149,37 @@ class KnownPatients:
             yield list(_known(self._columns, record))
 
     def refuse_missing(self) -> None:
-        """Check, after all notes, that a note has each column: its name may be misspelt.
+        """Check, after all notes, that a note has each column, and one a patient of the table.
 
         Raises
         ------
         InputError
-            If no note has one of them.
+            If no note has a column, whose name may be misspelt, or no patient is in the table.
         """
         if self._missing:
             raise InputError(f"[known] {min(self._missing)}: the notes have no such column")
+        if self._matches == {False}:
+            raise InputError(
+                f"[known] table {self._table}: its column {_PATIENT} has the group of no note; "
+                "expected the groups of the notes (see --group-column)"
+            )
 
 
 def _known(columns: Mapping[str, str], record: Mapping[str, object]) -> Iterator[dict[str, str]]:
     """Yield what a record says."""
     for name, category in columns.items():
-        value = record.get(name)
-        if isinstance(value, datetime.date):
-            value = value.isoformat()[:10]
-        if isinstance(value, float) and value.is_integer():  # a column of numbers with gaps
-            value = int(value)
-        if value is not None and (text := str(value).strip()):
+        if text := _text(record.get(name)):
             yield {"category": category, "value": text}
+
+
+def _text(value: object) -> str:
+    """Return a cell as text, empty if it has no value; 1.0 is 1 in a column with gaps."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, datetime.date):
+        return value.isoformat()[:10]
+    text = str(value).strip()
+    return text[:-2] if re.fullmatch(r"\d+\.0", text) else text
 
 
 def _read_table(options: KnownOptions) -> dict[str, list[dict[str, str]]]:
@@ -173,19 +189,21 @@ def _read_table(options: KnownOptions) -> dict[str, list[dict[str, str]]]:
         if path.suffix == ".parquet":
             import pyarrow.parquet as pq  # noqa: PLC0415 - not always used
 
-            records = pq.read_table(path).to_pylist()
+            table = pq.read_table(path)
+            names, records = table.column_names, table.to_pylist()
         else:
             with path.open(encoding="utf-8-sig", newline="") as file:
-                records = list(csv.DictReader(file))
+                reader = csv.DictReader(file)
+                names, records = reader.fieldnames or (), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowInvalid):
         raise InputError(f"[known] table {path} cannot be read; expected CSV or Parquet") from None
     for name in (_PATIENT, *options.columns):
-        if records and name not in records[0]:
+        if name not in names:
             raise InputError(f"[known] table {path} has no column {name}")
     values: dict[str, list[dict[str, str]]] = {}
     for record in records:
-        if record[_PATIENT] is not None:
-            values.setdefault(str(record[_PATIENT]), []).extend(_known(options.columns, record))
+        if patient := _text(record[_PATIENT]):
+            values.setdefault(patient, []).extend(_known(options.columns, record))
     return values
 
 

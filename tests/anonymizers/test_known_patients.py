@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import read_batches
+from corpus.formats.batches import batch_of
 
 
 def found(text: str, **known: str) -> list[str]:
@@ -180,3 +183,44 @@ def test_a_table_of_patients(tmp_path: Path) -> None:
         KnownPatients(KnownOptions({"age": "number"}, str(tmp_path / "none.csv")))
     with pytest.raises(InputError, match="name: expected one of person"):
         KnownOptions({"name": "surname"})
+    with pytest.raises(InputError, match="columns is empty"):
+        KnownOptions({}, str(table))
+    table.write_text("patient,name\n")
+    with pytest.raises(InputError, match="has no column age"):
+        KnownPatients(KnownOptions({"age": "number"}, str(table)))
+
+
+def of_groups(table: Path, *groups: str | None) -> list[list[str]]:
+    """Return what a table says of the names and numbers of the patients of notes."""
+    notes = batch_of([Document(str(row), "x", group=group) for row, group in enumerate(groups)])
+    known = KnownPatients(KnownOptions({"name": "person", "nhc": "number"}, str(table)))
+    values = known.of_notes(notes).to_pylist()
+    known.refuse_missing()
+    return [[value["value"] for value in row] for row in values]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_of_integers_with_gaps(tmp_path: Path, suffix: str) -> None:
+    rows = pa.table(
+        {
+            "patient": [1.0, None, float("nan"), 17.0],
+            "name": ["Ana", "Eva", "Mar", "Pau"],
+            "nhc": [6123456.0, 1.0, 2.0, float("nan")],
+        }
+    )
+    table = tmp_path / f"patients.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(rows, table)
+    else:
+        table.write_text('patient,name,nhc\n1.0,Ana,6123456.0\n,Eva,1.0\n" ",Mar,2\n 17 ,Pau,\n')
+    expected = [["Ana", "6123456"], [], [], ["Pau"], ["Pau"]]
+    assert of_groups(table, "1", None, "nan", "17", "17.0") == expected
+
+
+def test_a_table_without_the_patients_of_the_notes_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "patients.csv"
+    table.write_text("patient,name,nhc\np1,,\n")
+    assert of_groups(table, "p1", "p2") == [[], []]
+    assert of_groups(table) == []
+    with pytest.raises(InputError, match=r"patients.csv: .* the group of no note"):
+        of_groups(table, "P-1", None)

@@ -323,3 +323,8 @@ def test_what_columns_say_of_the_patient_is_found(run_here: Command, tmp_path: P
     policy.write_text('[known.columns]\nsurname = "person"\n')
     done = run_here("deidentify", "kind:patterns", notes, tmp_path / "o2", "--policy", policy)
     assert done.code == 2 and "surname" in done.err
+    table = tmp_path / "patients.csv"
+    table.write_text("patient,name\np1,Ana\n")
+    policy.write_text(f'[known]\ntable = "{table}"\ncolumns = {{name = "person"}}\n')
+    done = run_here("deidentify", "kind:patterns", notes, tmp_path / "o2", "--policy", policy)
+    assert done.code == 2 and "the group of no note" in done.err and not (tmp_path / "o2").exists()
