@@ -68,9 +68,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = frozenset(".,-'’ª")
 # The kinds of the tokens of a name: its words, n, or those that count beside others, c if they are
 # words of the language in lower case and s if they are short; initials, i; signs; and particles, -.
-_WORDS = "(?:[ncs]*n[ncs]*|[cs]+(?:c|,?s|--[is]))"
+_WORDS = "(?:[ncs]*n[ncs]*|[cs]+(?:c|[,-]?s|--[is]))"
 _NAME_KINDS = re.compile(
-    f"(?:i[.]?ª?|s[.,]?)*{_WORDS}(?:[ics.,'’ª-]{{0,4}}{_WORDS})*(?:(?:,|--)?[is](?:[.]ª)?)?"
+    f"(?:i[.]?ª?|s[.,]?){{0,4}}{_WORDS}(?:[ics.,'’ª-]{{0,4}}{_WORDS})*(?:(?:,|--)?[is](?:[.]ª)?)?"
 )
 
 
