@@ -116,7 +116,7 @@ class KnownPatients:
     def __init__(self, options: KnownOptions) -> None:
         self._columns, self._table = options.columns, options.table
         self._values = _read_table(options) if options.table else None
-        self._missing = set() if options.table else {*options.columns}
+        self._missing: set[str] | None = None  # of the columns, after the first notes
         self._matches = set[bool]()  # whether patients of notes are in the table
 
     def of_notes(self, notes: pa.RecordBatch) -> pa.Array:
@@ -137,6 +137,8 @@ class KnownPatients:
         return pa.array(rows, TYPE)
 
     def _of_columns(self, notes: pa.RecordBatch) -> Iterator[list[dict[str, str]]]:
+        if self._missing is None:
+            self._missing = {*self._columns}
         if has_records(notes.schema):
             texts = notes.column(OTHERS).to_pylist()
             records = [msgspec.json.decode(text or "{}") for text in texts]

@@ -224,3 +224,7 @@ def test_a_table_without_the_patients_of_the_notes_is_refused(tmp_path: Path) ->
     assert of_groups(table) == []
     with pytest.raises(InputError, match=r"patients.csv: .* the group of no note"):
         of_groups(table, "P-1", None)
+
+
+def test_a_source_without_notes_lacks_no_column() -> None:
+    KnownPatients(KnownOptions({"name": "person"})).refuse_missing()
