@@ -78,8 +78,6 @@ def main(options: argparse.Namespace) -> None:
         bar = stack.enter_context(StageProgress("notes"))
         if tagger and (options.recall or options.gold or options.json or options.html):
             report.estimate = _estimate(options, columns, tagger, how)
-        if options.recall and report.estimate is None:
-            raise InputError("--recall needs annotated notes: name a run as MODEL, or --gold NOTES")
         if options.recall and report.estimate:
             how = replace(how, threshold=report.estimate.threshold)
         results = deidentified_batches(notes, tagger, how)
@@ -110,6 +108,8 @@ def _refuse_mistakes(options: argparse.Namespace, how: DeidentifyOptions) -> Non
     if options.show_text is not None and not options.html:
         raise InputError("--show-text shows notes on a page: name it with --html")
     if options.model != ANNOTATIONS:
+        if options.recall and not (options.gold or Run(Path(options.model)).has_begun()):
+            raise InputError("--recall needs annotated notes: name a run as MODEL, or --gold NOTES")
         return
     if options.overrides or options.recall or options.gold or options.invalid == "skip":
         raise InputError(
