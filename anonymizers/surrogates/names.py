@@ -1,9 +1,10 @@
 """Surrogates of names of people, word by word.
 
 A word has the same surrogate in all names of a patient, so that a surname alone and relatives
-follow. What a word is follows from the word alone: the census says how often it is a given name of
-men, of women, and a surname. Its surrogate is drawn from the words that are the same, in proportion
-to their bearers, so that rare names are as rare as they were.
+follow; since it follows from the word alone, it may be another word of the name. The census says
+how often a word is a given name of men, of women, and a surname. Its surrogate is drawn from the
+words that are the same, in proportion to their bearers, so that rare names are as rare as they
+were.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ _FREQUENT = 1000
 #: The least share of the rarer use of a word that is a given name and a surname.
 _BOTH = 0.1
 
-# A letter, and the letters, marks and invisible characters that follow it in its word. An
-# abbreviation has a dot.
-_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060])*")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
+# Letters with marks and invisible characters, the dot of Gel·la, and the endings of Mª and M.ª.
+_WORD = re.compile(
+    r"[^\W\d_ªº](?:[^\W\d_ªº]++|[\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
+    r"|(?<=l)[·.\u2027\u2219](?=l)|(?<=L)[·\u2027\u2219](?=L))*+(?:\.?[ªº])?"
+)
+_NO_LETTERS = re.compile("[·.\u2027\u2219\u00ad\u200b-\u200d\u2060]")
 _TABLES = read_tables("names.toml")
 _TITLES = frozenset(_TABLES["titles"])
 _ABBREVIATIONS: Mapping[str, Sequence[str]] = _TABLES["abbreviations"]
@@ -70,7 +73,7 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
     if any(character.isdigit() for character in text):
         return None
     matches = [*_WORD.finditer(text)]
-    words = [_INVISIBLE.sub("", unicodedata.normalize("NFC", match[0])) for match in matches]
+    words = [_NO_LETTERS.sub("", unicodedata.normalize("NFC", match[0])) for match in matches]
     accented = _is_accented(words)
     parts: list[str] = []
     end, replaced = 0, False
@@ -80,7 +83,7 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
         if is_don or plain in _TITLES or plain in _particles():
             parts += [before, match[0]]
             continue
-        if len(plain) == 1:
+        if len(plain) == 1 or plain == "ll":  # of Lluís
             new = _other_initial(plain, mention.patient, key)
         else:
             new = _other_word(_ABBREVIATED.get(plain, plain), mention.patient, key)

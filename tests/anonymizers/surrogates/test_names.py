@@ -35,6 +35,12 @@ def surrogate_of(text: str, patient: str = "p", key: Key = KEY) -> str | None:
         ("Gar\u00adcía", r"\w+"),
         ("Mª Fdez. Fco.", r"\w+ \w+ \w+"),
         ("O'Brien", r"[A-NP-Z]'[A-Z]\w+"),
+        ("D.ª Carmen Ruiz", r"D\.ª (?!Carmen)\w+ (?!Ruiz)\w+"),
+        ("Dª Carmen, D.º Juan", r"Dª (?!Carmen)\w+, D\.º (?!Juan)\w+"),
+        ("M.ª José", r"[A-ZÀ-Ú][a-zà-ú]+ (?!José)\w+"),
+        ("J. Ll. Puig", r"[A-Z]\. [A-Z]\. (?!Puig)\w+"),
+        ("Gel·la", r"[A-ZÀ-Ú][a-zà-ú]+"),
+        ("MARCEL\u2027LÍ Puig", r"[A-ZÀ-Ú]+ \w+"),
     ],
 )
 def test_the_form_stays(text: str, form: str) -> None:
@@ -42,7 +48,7 @@ def test_the_form_stays(text: str, form: str) -> None:
     assert new and re.fullmatch(form, new), new
 
 
-@pytest.mark.parametrize("text", ["", "!!", " - ", "😀", "Ana2", "12", "Dr.", "de la"])
+@pytest.mark.parametrize("text", ["", "!!", " - ", "😀", "Ana2", "12", "Dr.", "D.ª", "de la"])
 def test_what_is_no_name_has_none(text: str) -> None:
     assert surrogate_of(text) is None
 
@@ -65,6 +71,11 @@ def test_a_word_has_one_surrogate_in_all_names_of_a_patient() -> None:
     others = {surrogate_of("Puig", str(patient)) for patient in range(50)}
     assert len(others) > 20
     assert len({surrogate_of("Puig", "p", Key(bytes([n]) * 32)) for n in range(20)}) > 10
+
+
+def test_a_word_is_the_same_however_it_is_written() -> None:
+    for ways in (("Marcel·lí", "Marcel\u2219lí", "Marcel.lí"), ("María", "Mª", "M.ª", "Ma.")):
+        assert len({surrogate_of(f"{way} Puig") for way in ways}) == 1
 
 
 def test_gender_is_kept_and_rare_names_are_as_rare_as_in_the_census() -> None:
