@@ -50,6 +50,12 @@ _FORMS = tuple(
     )
 )
 
+_DIGIT = re.compile(r"\d")
+#: What separates two numbers. A slash may be within a number, and so may letters in capitals.
+_BETWEEN = re.compile(
+    r"(\s+(?:[yeoiu]|and|or)\s+|[,;]\s+|(?<=\S{5})\s+(?:[/YEOIU]|AND|OR)\s+(?=\S{5}))"
+)
+
 _DAYS = (datetime.date(1925, 1, 1), 36_525)  # a hundred years, which two digits tell apart
 _PROVINCES = 53  # of social security
 #: Of shorter numbers, one in ten has the check digit of cards by chance.
@@ -60,14 +66,15 @@ def surrogate_number(mention: Mention, key: Key) -> str | None:
     """Return another number of the same form.
 
     Digits become digits, and letters letters in their case. Separators stay, and so do words before
-    the first digit that say what the number is. The number passes the checks of
-    `corpus.identifiers` that the original passes, and no others; by chance it may be a number of
-    somebody else. The same digits and letters become the same ones, whatever separates them.
+    the first digit that say what the number is, and words between two numbers. The number passes
+    the checks of `corpus.identifiers` that the original passes, and no others; by chance it may be
+    a number of somebody else. The same digits and letters become the same ones, whatever separates
+    them.
 
     Parameters
     ----------
     mention : Mention
-        A number, such as ``12.345.678-Z`` or ``NHC 123456``.
+        Numbers, such as ``12.345.678-Z`` or ``NHC 123456 y NHC 234567``.
     key : Key
         The key.
 
@@ -76,18 +83,28 @@ def surrogate_number(mention: Mention, key: Key) -> str | None:
     str or None
         None if there is no digit, or no other number of this form.
     """
-    digit = re.search(r"\d", mention.text)
-    if not digit:
+    if not _DIGIT.search(mention.text):
         return None
-    # Words after the first digit may be check letters, such as EL.
-    parts, others = split_headings(mention.text[: digit.start()], _HEADINGS)
+    new = _BETWEEN.split(mention.text)
+    for place, text in enumerate(new[::2]):
+        other = _other_text(text, mention.patient, key)
+        if other is None:
+            return None
+        new[2 * place] = other
+    return "".join(new)
+
+
+def _other_text(text: str, patient: str, key: Key) -> str | None:
+    """Return another number, with the words before it; None if no other one is drawn."""
+    before = _DIGIT.split(text, maxsplit=1)[0]
+    parts, others = split_headings(before, _HEADINGS)
     others.append(len(parts))
-    parts.append(mention.text[digit.start() :])
+    parts.append(text[len(before) :])  # its words may be check letters, such as EL
     text = "".join(parts[place] for place in others)
     value = "".join(filter(str.isalnum, text))
     seed = text if text.isascii() else folded(text)
-    draws = key.draws("number", mention.patient, "".join(filter(str.isalnum, seed)).lower())
-    new = _other_number(value.upper() if value.isascii() else value, draws)
+    draws = key.draws("number", patient, "".join(filter(str.isalnum, seed)).lower())
+    new = value and _other_number(value.upper() if value.isascii() else value, draws)
     if new is None:
         return None
     characters = iter(new)

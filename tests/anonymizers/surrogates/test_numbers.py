@@ -88,6 +88,20 @@ def test_the_form_stays(text: str, form: str) -> None:
     assert new and new != text and re.fullmatch(form, new)
 
 
+@pytest.mark.parametrize(
+    "between", [" y ", " i ", " e ", " o ", " and ", ", ", ";\n", " / ", " Y ", " y DNI ", ", nº "]
+)
+def test_each_of_two_numbers_has_its_own_surrogate(between: str) -> None:
+    first, second = surrogate("12345678Z"), surrogate("28/1234567-40")
+    assert surrogate(f"12345678Z{between}28/1234567-40") == f"{first}{between}{second}"
+
+
+@pytest.mark.parametrize("text", ["28/1234567/40", "28 / 1234567 / 40", "NASS 28 12345678 40"])
+def test_a_number_with_separators_is_one(text: str) -> None:
+    digits = "".join(filter(str.isdecimal, text))
+    assert "".join(filter(str.isdecimal, surrogate(text) or "")) == surrogate(digits)
+
+
 @given(written(r"[A-Z]{4}[01]850101\d{3}"))
 def test_a_health_card_has_a_birth_date(text: str) -> None:
     new = surrogate(text)
