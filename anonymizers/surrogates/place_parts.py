@@ -46,6 +46,8 @@ _POSTAL_CODE = re.compile(r"(0[1-9]|[1-4]\d|5[0-2])\d{3}")
 _HOUSE_NUMBER = re.compile(rf"{_SPACE}*,?{_SPACE}*\d{{1,4}}(?!\d)")
 _PREPOSITIONS = frozenset(("d", "da", "das", "de", "del", "dels", "des", "do", "dos"))
 _FACILITIES = frozenset(("hospital", "health_centre"))
+#: What ends the name of a facility, unlike the quotation marks around a name.
+_END = re.compile(rf"{_SPACE}*(?:[,;.()\n–-]|$)")
 _LONGEST_ACRONYM = 6
 #: The most words of two places that lists have.
 _MOST_WORDS = 16
@@ -129,28 +131,24 @@ def _parts(
         if piece["number"]:
             parts.append(_number(piece.start(), piece["number"]))
             continue
-        words = next(names)
+        words = all_words = next(names)
         own = head_of(words)
         if own and (len(words) > 1 or _is_head(text, words[0])):
-            head, words = own, words[own.words :]
-        if words := without_tails(words):
+            head, words, all_words = own, words[own.words :], words[1:]
+        # Hospital Clínic, Barcelona
+        ends = bool(head and head.kind in _FACILITIES and _END.match(text, piece.end()))
+        if words := without_tails(words) or (all_words if ends or len(pieces) == 1 else []):
             if not (own_parts := _names(text, words, head, default)):
                 return []
             parts += own_parts
+        if words or ends:
             head, default = None, "town"
-    return parts or (_whole(text, runs[0], kind) if len(runs) == 1 else [])
+    return parts
 
 
 def _is_head(text: str, word: Word) -> bool:
     """Return whether a word alone is a head: one letter is in `C/ Mayor`, and a door in `3, C`."""
     return len(word.folded) > 1 or text[word.end : word.end + 1] in ("/", "\\", ".")
-
-
-def _whole(text: str, words: Sequence[Word], kind: str) -> list[Part]:
-    """Return the parts of a mention without a name, such as `Hospital General`."""
-    head = head_of(words)
-    rest = words[1:] if head else words
-    return _names(text, rest, head, kind) if rest else []
 
 
 def _number(start: int, digits: str) -> Part:

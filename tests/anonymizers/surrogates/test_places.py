@@ -108,6 +108,33 @@ def test_parts_are_replaced_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "pattern", "kinds"),
+    [
+        ("Hospital Clínic, Barcelona", r"Hospital (.+), (.+)", ("hospital", "town")),
+        ("Hospital Clínic (Barcelona)", r"Hospital (.+) \((.+)\)", ("hospital", "town")),
+        ("Barcelona, Hospital Clínic", r"(.+), Hospital (.+)", ("town", "hospital")),
+        ("Hospital, Barcelona", r"Hospital, (.+)", ("town",)),
+        ("Hospital Vall d'Hebron de Barcelona", r"Hospital (.+)", ("hospital",)),
+        ("CAP Sants, Barcelona", r"CAP (.+), (.+)", ("health_centre_ca", "town")),
+        ("Hospital General, C/ Mayor 5, Madrid", r"Hospital (.+), C/ (.+) \d, (.+)",
+         ("hospital", "street", "town")),
+        ("Calle Mayor 5, Móstoles, Madrid", r"Calle (.+) \d, (.+), (.+)",
+         ("street", "town", "town")),
+    ],
+)  # fmt: skip
+def test_a_hospital_and_its_town_are_replaced_by_others(
+    text: str, pattern: str, kinds: tuple[str, ...]
+) -> None:
+    words = {word for word in place_key(text).split() if len(word) > 3} - kept_words()
+    for number in range(50):
+        new = place(text, key=Key(bytes([number]) * 32)) or ""
+        match = re.fullmatch(pattern, new)
+        assert match and not words & set(place_key(new).split())
+        for name, kind in zip(match.groups(), kinds, strict=True):
+            assert name in names(kind) | set(written_places()[kind].catalan)
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("Córdoba", "CORDOBA"),
