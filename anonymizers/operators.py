@@ -5,6 +5,7 @@ Each says what it protects against and what it loses.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from anonymizers import ages, dates
-from anonymizers.keys import Draws, Key
+from anonymizers.keys import Key
 from anonymizers.mention import Mention, folded
 from anonymizers.numbering import numbers_in_note
 from anonymizers.operator import FAILURES, Operator
@@ -28,6 +29,8 @@ GROUP = "bootstrap.operators"
 
 #: The fewest characters of a text whose copy within another one counts.
 _LEAST_COPY = 3
+#: Among how many values a patient finds one of another patient.
+_NEAR = 50
 
 
 class Keep(Operator, frozen=True):
@@ -162,8 +165,11 @@ class Surrogate(Operator, frozen=True):
 
 
 def _has_copy(text: str, original: str) -> bool:
+    """Return whether a text has another one in it; a short one, as a word."""
     new, old = folded(text), folded(original).strip()
-    return old in new if len(old) >= _LEAST_COPY else old == new.strip()
+    if len(old) >= _LEAST_COPY:
+        return old in new
+    return re.search(rf"(?<!\w){re.escape(old)}(?!\w)", new) is not None
 
 
 class Randomization(Operator, frozen=True):
@@ -183,37 +189,46 @@ class Randomization(Operator, frozen=True):
 class Shuffling(Operator, frozen=True):
     """Exchanges the values of a class within a batch of notes.
 
-    All values are real, and so are their frequencies: they protect only by being with other
-    patients, and a rare value still says that it occurs. This is the one operator whose result
-    depends on the batch.
+    No patient gets a value of their own. All values are real, and so are their frequencies: they
+    protect only by being with other patients, and a rare value still says that it occurs. This is
+    the one operator whose result depends on the batch.
     """
 
     def replace(self, mention: Mention, key: Key) -> str | None:
         return None  # there is nothing to exchange it with
 
     def replace_all(self, mentions: Sequence[Mention], key: Key) -> list[str | None]:
-        of_class: dict[str, list[int]] = defaultdict(list)
-        for row, mention in enumerate(mentions):
-            of_class[mention.label].append(row)
-        texts: list[str | None] = [None] * len(mentions)
-        for label, rows in of_class.items():
-            values = list(dict.fromkeys(folded(mentions[row].text) for row in rows))
-            written = {folded(mentions[row].text): mentions[row].text for row in rows}
-            others = dict(zip(values, _cycle(values, key.draws("shuffling", label)), strict=True))
-            for row in rows:
-                value = folded(mentions[row].text)
-                if not _has_copy(others[value], value):
-                    texts[row] = written[others[value]]
+        values = [folded(mention.text) for mention in mentions]
+        written: dict[str, dict[str, str]] = defaultdict(dict)
+        owners: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for value, mention in zip(values, mentions, strict=True):
+            written[mention.label][value] = mention.text
+            owners[mention.label][value].add(mention.patient)
+        others = {label: _exchanged(of, label, key) for label, of in owners.items()}
+        texts: list[str | None] = []
+        for value, mention in zip(values, mentions, strict=True):
+            other = others[mention.label][value]
+            is_own = mention.patient in owners[mention.label][other] or _has_copy(other, value)
+            texts.append(None if is_own else written[mention.label][other])
         return texts
 
 
-def _cycle(values: Sequence[str], draws: Draws) -> list[str]:
-    """Return another order in which no value stays in its place, if there are several."""
-    order = list(values)
-    for left in range(len(order) - 1, 0, -1):
-        right = draws.below(left)
-        order[left], order[right] = order[right], order[left]
-    return order
+def _exchanged(owners: Mapping[str, set[str]], label: str, key: Key) -> dict[str, str]:
+    """Return another value for each value of patients, of other patients if one is near."""
+    values = sorted(owners, key=lambda value: key.digest("shuffling", label, value))
+    others = values[1:] + values[:1]
+
+    def fits(place: int, other: str) -> bool:
+        value = values[place]
+        return owners[value].isdisjoint(owners[other]) and not _has_copy(other, value)
+
+    for place in range(len(values)):
+        if not fits(place, others[place]):
+            near = [after % len(values) for after in range(place, place + _NEAR)]
+            fitting = (n for n in near if fits(place, others[n]) and fits(n, others[place]))
+            other = next(fitting, place)
+            others[place], others[other] = others[other], others[place]
+    return dict(zip(values, others, strict=True))
 
 
 class DateShift(Operator, frozen=True):

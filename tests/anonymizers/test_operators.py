@@ -109,12 +109,34 @@ def test_scrambling_keeps_characters_and_signs(text: str) -> None:
 
 def test_shuffling_exchanges_the_values_of_a_class() -> None:
     texts = ["Ana", "Pau", "ANA", "Joan"]
-    mentions = [person(text, note=row) for row, text in enumerate(texts)]
+    mentions = [person(text, text.lower()) for text in texts]
     shuffled = Shuffling().replaced([*mentions, person("Rosa", label="X")], KEY)
     assert shuffled[-1] is None  # there is no other value of its class
     assert all(a and a.lower() != b.lower() for a, b in zip(shuffled[:-1], texts, strict=True))
     assert shuffled[0] == shuffled[2]
     assert {(a or "").lower() for a in shuffled[:-1]} == {"ana", "pau", "joan"}
+
+
+@given(st.lists(st.tuples(st.sampled_from("pqrs"), st.sampled_from("ABCDEFGH")), max_size=20))
+def test_shuffling_gives_no_patient_a_value_of_their_own(values: list[tuple[str, str]]) -> None:
+    mentions = [person(text, patient) for patient, text in values]
+    shuffled = Shuffling().replaced(mentions, KEY)
+    assert not {(m.patient, text) for m, text in zip(mentions, shuffled, strict=True)} & {*values}
+
+
+def test_shuffling_exchanges_the_names_of_two_patients() -> None:
+    texts = {"p": ["Juan Pérez", "Pérez", "Juan"], "q": ["Ana Gil", "Gil", "Ana"]}
+    mentions = [person(text, patient) for patient, own in texts.items() for text in own]
+    for number in range(20):
+        shuffled = Shuffling().replaced(mentions, Key(bytes([number]) * 32))
+        assert {*shuffled[:3]} == {*texts["q"]} and {*shuffled[3:]} == {*texts["p"]}
+    assert Shuffling().replaced(mentions[:3], KEY) == [None] * 3
+
+
+def test_a_short_value_is_no_word_of_its_replacement() -> None:
+    mentions = [person("Li", "p"), person("Li-Wei", "q")]
+    assert Shuffling().replaced(mentions, KEY) == [None, "Li"]
+    assert Shuffling().replaced([mentions[0], person("Lidia", "q")], KEY) == ["Lidia", "Li"]
 
 
 def test_randomization_differs_between_mentions_of_a_patient() -> None:
