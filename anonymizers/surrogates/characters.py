@@ -36,23 +36,16 @@ def characters_like(text: str, draws: Draws) -> str:
 
     Zeros before the first other digit stay, since they fill a number to a fixed length, and this
     digit becomes no zero.
-
-    Parameters
-    ----------
-    text : str
-        Letters and digits alone.
-    draws : Draws
-        The source of randomness.
     """
-    new, first = [], 1  # the least digit
+    new, least = [], 1
     for character in text:
         if character.isalpha():
             new.append(draws.choice(string.ascii_uppercase))
-        elif first and character == "0":
+        elif least and character == "0":
             new.append("0")
         else:
-            new.append(str(first + draws.below(10 - first)))
-            first = 0
+            new.append(str(least + draws.below(10 - least)))
+            least = 0
     return "".join(new)
 
 
@@ -81,21 +74,8 @@ def rewritten(text: str, characters: Iterator[str]) -> str:
 def split_headings(text: str, headings: Collection[str]) -> tuple[list[str], list[int]]:
     """Split a text at words that say what stands beside them, such as ``NHC`` or ``ext``.
 
-    The abbreviations ``Nº``, ``Hª`` and ``Cª`` are such words.
-
-    Parameters
-    ----------
-    text : str
-        A text.
-    headings : collection of str
-        Folded words.
-
-    Returns
-    -------
-    parts : list of str
-        The parts of the text.
-    others : list of int
-        The indices of the parts that are no headings.
+    They are folded words, and the abbreviations ``Nº``, ``Hª`` and ``Cª``. Return the parts of the
+    text, and the indices of those that are no headings.
     """
     parts = _WORD.split(text)
     others = [

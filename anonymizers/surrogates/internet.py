@@ -20,6 +20,7 @@ from anonymizers.surrogates.characters import (
 )
 from anonymizers.surrogates.names import Role, drawn_word
 from corpus.dates.languages import in_case_of
+from corpus.identifiers import CHECKS
 
 _DOMAINS = ("example.com", "example.net", "example.org")
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
@@ -56,19 +57,8 @@ _PATH = re.compile(
 def surrogate_email(mention: Mention, key: Key) -> str | None:
     """Return other e-mail addresses, whose domains are reserved for examples.
 
-    Words become names and initials, and digits digits; dots, hyphens and capitals stay.
-
-    Parameters
-    ----------
-    mention : Mention
-        One or more addresses.
-    key : Key
-        The key.
-
-    Returns
-    -------
-    str or None
-        None if there is no address, or words beside it that may be a part of it.
+    Words become names and initials, and digits digits; dots, hyphens and capitals stay. There are
+    none for a text without an address, or with words beside it that may be a part of it.
     """
 
     def other(match: re.Match[str]) -> str:
@@ -84,36 +74,23 @@ def surrogate_email(mention: Mention, key: Key) -> str | None:
 
 def _domain(old: str, draws: Draws) -> str:
     """Return a domain of as many parts that is reserved: of ``example.com`` or ``example``."""
-    # RFC 2606, sections 2 and 3.
     hosts = [draws.choice(_HOSTS) for _ in range(old.count(".") - 1)]
-    if draws.below(2):
-        return ".".join([*hosts, draws.choice(_DOMAINS)])
-    return ".".join([*hosts, draws.choice(_HOSTS), "example"])
+    end = [draws.choice(_DOMAINS)] if draws.below(2) else [draws.choice(_HOSTS), "example"]
+    return ".".join(hosts + end)
 
 
 def surrogate_web(mention: Mention, key: Key) -> str | None:
     """Return other addresses of web pages or machines, which are reserved for examples.
 
-    The scheme, the port, the number of the parts of a path and the kind of a file stay.
-
-    Parameters
-    ----------
-    mention : Mention
-        One or more addresses.
-    key : Key
-        The key.
-
-    Returns
-    -------
-    str or None
-        None if there is no address, or words beside it that may be a part of it.
+    The scheme, the port, the number of the parts of a path and the kind of a file stay. There are
+    none for a text without an address, or with words beside it that may be a part of it.
     """
     parts = re.split(r"(\s+)", mention.text)
     for place, part in enumerate(parts[::2]):
         other = _other_address(part, key.draws("web", mention.patient, folded(part)))
         if other is None and _says_something(part):
             return None
-        parts[2 * place] = part if other is None else other
+        parts[2 * place] = other or part
     return _if_other(mention.text, "".join(parts))
 
 
@@ -160,19 +137,12 @@ def _other_address(text: str, draws: Draws) -> str | None:
     """Return another address of a page or a machine; None if the text is none."""
     if match := _IPV4.fullmatch(text):
         return f"{match[1]}{draws.choice(_NETWORKS)}.{1 + draws.below(254)}{match[2]}"
-    if (match := _IPV6.fullmatch(text)) and _is_ipv6(match[2]):
+    if (match := _IPV6.fullmatch(text)) and CHECKS["ip"](match[2]):
         address = ipaddress.IPv6Address(_IPV6_NETWORK | draws.below(1 << 32))
         return match[1] + (str(address) if "::" in text else address.exploded) + match[3]
     if match := _URL.fullmatch(text):
         return f"{match[1]}example.org{match[2]}{_other_path(match[3], draws)}"
     return None
-
-
-def _is_ipv6(text: str) -> bool:
-    try:
-        return bool(ipaddress.IPv6Address(text))
-    except ValueError:
-        return False
 
 
 def _other_path(path: str, draws: Draws) -> str:

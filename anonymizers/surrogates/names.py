@@ -14,10 +14,11 @@ import csv
 import functools
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import accumulate
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from anonymizers.keys import Draws, Key
 from anonymizers.mention import Mention, folded
@@ -47,23 +48,11 @@ _ABBREVIATED = {form: name for name, forms in _ABBREVIATIONS.items() for form in
 
 
 def surrogate_name(mention: Mention, key: Key) -> str | None:
-    """Replace the words of a name by others of the same kind.
+    """Replace the words of a name by others of the same kind; None if it has none, or digits.
 
     Particles, titles, signs and the case of letters stay, initials become other initials, and given
     names keep their gender. A word that no list has becomes a surname. Accents are written unless
     the name lacks those that it has. Whether a word is Catalan or Spanish is not kept.
-
-    Parameters
-    ----------
-    mention : Mention
-        The name.
-    key : Key
-        The key.
-
-    Returns
-    -------
-    str or None
-        None if there are no words, or digits, or no other words are drawn.
 
     Notes
     -----
@@ -107,10 +96,8 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 def _is_accented(words: Sequence[str]) -> bool:
     """Return whether a name has its accents, or has no word that has one."""
-    plain = [folded(word) for word in words]
-    if any(word.lower() != form for word, form in zip(words, plain, strict=True)):
-        return True
-    return all(written(form) == form for form in plain)
+    plain = [*map(folded, words)]
+    return [*map(str.lower, words)] != plain or [*map(written, plain)] == plain
 
 
 def _other_initial(letter: str, patient: str, key: Key) -> str | None:
@@ -126,13 +113,6 @@ def _other_word(word: str, patient: str, key: Key) -> str | None:
     )
 
 
-class _Words(NamedTuple):
-    """Folded words with the sums of their bearers."""
-
-    words: tuple[str, ...]
-    sums: tuple[int, ...]
-
-
 def drawn_word(role: Role, draws: Draws) -> str:
     """Return a folded word of a role, drawn in proportion to its bearers."""
     words, sums = _words()[role]
@@ -140,24 +120,16 @@ def drawn_word(role: Role, draws: Draws) -> str:
 
 
 @functools.cache
-def _bearers() -> Mapping[str, tuple[int, ...]]:
+def _bearers() -> Mapping[str, Sequence[int]]:
     """Return how many men and women have a word as given name, and how many as surname."""
-    given = _alone(GIVEN_NAMES, "man", "woman")
-    surnames = _alone(CENSUS, "surname")
-    return {
-        word: (*given.get(word, (0, 0)), *surnames.get(word, (0,))) for word in given | surnames
-    }
-
-
-def _alone(name: str, *classes: str) -> dict[str, tuple[int, ...]]:
-    """Return how many bear each word alone, for each class of a gazetteer."""
-    gazetteer = read_gazetteer(name)
-    columns = (gazetteer.terms, gazetteer.classes, gazetteer.counts)
-    bearers: dict[str, list[int]] = {}
-    for term, kind, count in zip(*(column.tolist() for column in columns), strict=True):
-        if kind in classes and " " not in term:
-            bearers.setdefault(term, [0] * len(classes))[classes.index(kind)] += count
-    return {word: tuple(counts) for word, counts in bearers.items()}
+    bearers: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for name, classes in ((GIVEN_NAMES, ("man", "woman")), (CENSUS, ("", "", "surname"))):
+        gazetteer = read_gazetteer(name)
+        columns = (gazetteer.terms, gazetteer.classes, gazetteer.counts)
+        for term, kind, count in zip(*(column.tolist() for column in columns), strict=True):
+            if kind in classes and " " not in term:
+                bearers[term][classes.index(kind)] += count
+    return dict(bearers)
 
 
 def is_frequent_name(word: str) -> bool:
@@ -177,26 +149,19 @@ def _role(word: str) -> Role:
 
 
 @functools.cache
-def _words() -> Mapping[Role, _Words]:
-    """Return the words of each role."""
-    rows: dict[Role, list[tuple[str, int]]] = {"man": [], "woman": [], "surname": [], "both": []}
+def _words() -> Mapping[Role, tuple[Sequence[str], Sequence[int]]]:
+    """Return the folded words of each role, and the sums of their bearers."""
+    rows: dict[Role, dict[str, int]] = defaultdict(dict)
     for word, (men, women, surname) in _bearers().items():
         if len(word) > 1 and word.isalpha() and word not in _particles():
-            role = _role(word)
-            bearers = {"man": men, "woman": women, "surname": surname}
-            rows[role].append((word, bearers.get(role, men + surname)))
-    return {
-        role: _Words(tuple(word for word, _ in of), tuple(accumulate(n for _, n in of)))
-        for role, of in rows.items()
-    }
+            bearers = {"man": men, "woman": women, "surname": surname, "both": men + surname}
+            rows[_role(word)][word] = bearers[_role(word)]
+    return {role: ([*of], [*accumulate(of.values())]) for role, of in rows.items()}
 
 
 @functools.cache
 def _particles() -> frozenset[str]:
     return Grammar.read().particles | frozenset(("san", "santa", "sant", "von", "van", "da", "do"))
-
-
-# Written forms
 
 
 @functools.cache

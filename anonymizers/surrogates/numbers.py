@@ -63,25 +63,12 @@ _CARD = r"\d{12,}"
 
 
 def surrogate_number(mention: Mention, key: Key) -> str | None:
-    """Return another number of the same form.
+    """Return other numbers of the same form; None if there is no digit, or no other number.
 
     Digits become digits, and letters letters in their case. Separators stay, and so do words before
-    the first digit that say what the number is, and words between two numbers. The number passes
-    the checks of `corpus.identifiers` that the original passes, and no others; by chance it may be
-    a number of somebody else. The same digits and letters become the same ones, whatever separates
-    them.
-
-    Parameters
-    ----------
-    mention : Mention
-        Numbers, such as ``12.345.678-Z`` or ``NHC 123456 y NHC 234567``.
-    key : Key
-        The key.
-
-    Returns
-    -------
-    str or None
-        None if there is no digit, or no other number of this form.
+    the first digit that say what a number is, and words between numbers. A number passes the checks
+    of `corpus.identifiers` that the original passes, and no others; by chance it may be a number of
+    somebody else. The same digits and letters become the same ones, whatever separates them.
     """
     if not _DIGIT.search(mention.text):
         return None

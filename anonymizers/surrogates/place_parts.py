@@ -96,20 +96,10 @@ class Reading(NamedTuple):
 
 @functools.lru_cache(1 << 14)
 def read_parts(text: str, kind: str) -> Reading:
-    """Find the parts of a mention that are replaced.
+    """Find the parts of a mention; none if nothing is replaced, or a name is unexplained.
 
-    Parameters
-    ----------
-    text : str
-        The mention.
-    kind : str
-        What a name is that no list has and no word explains: `town`, `country`, `street`,
-        `hospital`, `health_centre`, or `institution`, which has to be explained.
-
-    Returns
-    -------
-    Reading
-        Without parts if there is nothing to replace, or an unexplained name.
+    `kind` is what a name is that no list has and no word explains: `town`, `country`, `street`,
+    `hospital`, `health_centre`, or `institution`, which has to be explained.
     """
     pieces = list(_PIECE.finditer(text))
     runs = words_in(text, [piece.span() for piece in pieces if piece["words"]])

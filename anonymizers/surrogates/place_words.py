@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from anonymizers.surrogates.characters import read_tables
+from gazetteers.builtin import CUE_WORDS, read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.grammar import Grammar
 
@@ -15,9 +17,7 @@ from gazetteers.grammar import Grammar
 FACILITIES = frozenset(("hospital", "health_centre", "institution"))
 
 _TABLES = read_tables("places.toml")
-_CATALAN, _SQUARES, _ROADS, _SUBJECTS = (
-    frozenset(_TABLES[name]) for name in ("catalan", "squares", "roads", "subjects")
-)
+_CATALAN, _SQUARES, _ROADS = (frozenset(_TABLES[name]) for name in ("catalan", "squares", "roads"))
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 #: Combining marks and characters without a glyph, which may be within words.
 MARKS = "\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufeff"
@@ -57,6 +57,10 @@ def words_of(text: str) -> list[Word]:
     return words_in(text, [(0, len(text))])[0]
 
 
+def _key_words(text: str) -> list[str]:
+    return [word.folded for word in words_of(text)]
+
+
 @functools.cache
 def _grammar() -> Grammar:
     return Grammar.read()
@@ -70,14 +74,11 @@ def particles() -> frozenset[str]:
 
 
 @functools.cache
-def _cue_words() -> Mapping[str, frozenset[str]]:
-    from gazetteers.builtin import CUE_WORDS, read_gazetteer  # noqa: PLC0415 - pyarrow is slow
-
-    rows = read_gazetteer(CUE_WORDS).table().to_pylist()
-    classes = {row["class"] for row in rows}
-    return {
-        kind: frozenset(row["term"] for row in rows if row["class"] == kind) for kind in classes
-    }
+def _cue_words() -> Mapping[str, set[str]]:
+    words = defaultdict(set, modifier=set(_TABLES["subjects"]))
+    for row in read_gazetteer(CUE_WORDS).table().to_pylist():
+        words[row["class"]].add(row["term"])
+    return words
 
 
 @functools.cache
@@ -94,15 +95,11 @@ def _heads() -> Mapping[tuple[str, ...], Head]:
     cues = [(kind, head, head) for kind in ("street", *FACILITIES) for head in _cue_words()[kind]]
     cues += [("institution", head, head) for head in _TABLES["organisations"]]
     for kind, head, form in (*forms, *cues):
-        words = tuple(word.folded for word in words_of(form))
+        words = tuple(_key_words(form))
         own = "square" if head in _SQUARES else "road" if head in _ROADS else kind
         catalan = not _CATALAN.isdisjoint((" ".join(words), " ".join(_key_words(head))))
         heads.setdefault(words, Head(own, catalan, len(words)))
     return heads
-
-
-def _key_words(text: str) -> list[str]:
-    return [word.folded for word in words_of(text)]
 
 
 def _head_at(words: Sequence[Word], place: int) -> Head | None:
@@ -119,23 +116,17 @@ def head_of(words: Sequence[Word]) -> Head | None:
     first = _head_at(words, 0)
     if first is None:
         return None
-    modifiers = _cue_words()["modifier"] | _SUBJECTS
-    place = first.words
-    while place < len(words):
-        start = place
-        while (
-            first.kind in FACILITIES and start < len(words) and words[start].folded in particles()
-        ):
+    is_facility, place, start = first.kind in FACILITIES, first.words, first.words
+    while start < len(words):
+        if more := _head_at(words, start):
+            place = start = start + more.words
+        elif is_facility and words[start].folded in _cue_words()["modifier"]:
+            place = start = start + 1
+        elif is_facility and words[start].folded in particles():
             start += 1
-        if start == len(words):
-            break
-        if (more := _head_at(words, start)) is not None:
-            place = start + more.words
-        elif first.kind in FACILITIES and words[start].folded in modifiers:
-            place = start + 1
         else:
             break
-    if place == len(words) and first.kind not in FACILITIES:  # Calle Ronda, Plaza del Camino
+    if place == len(words) and not is_facility:  # Calle Ronda, Plaza del Camino
         place = first.words
     return first._replace(words=place)
 
@@ -153,7 +144,7 @@ def _tails() -> frozenset[str]:
 def kept_words() -> frozenset[str]:
     """Return the words that may stay, since they are no names: of kinds of places and of floors."""
     heads = (word for words in _heads() for word in words)
-    return frozenset(heads) | _cue_words()["modifier"] | _SUBJECTS | _tails() | particles()
+    return frozenset(heads) | _cue_words()["modifier"] | _tails() | particles()
 
 
 def _is_tail(word: Word) -> bool:

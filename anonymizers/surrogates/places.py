@@ -30,30 +30,20 @@ _PREPOSITION = re.compile(r"^(?:d'|(?:des|dels?|de) (?:(?:las?|los|les|els|sa|se
 
 
 def surrogate_place(mention: Mention, key: Key) -> str | None:
-    """Return a place that replaces a place: a town for a town, a street for a street.
+    """Return a place for a place: a town for a town, a street for a street; None without a name.
 
     Towns, provinces, countries and cities become others of a similar population, as names become
     others of a similar frequency (paper 004, NE randomization). Of streets, hospitals and health
     centres, the name is replaced, and of postal codes, all digits: the new code exists, and need
     not be of the new town. A name of a patient always has the same replacement.
-
-    Returns
-    -------
-    str or None
-        None if there is nothing to replace.
     """
     return _replaced(mention, key, _KINDS.get(mention.label, "town"))
 
 
 def surrogate_organisation(mention: Mention, key: Key) -> str | None:
-    """Return an organisation of the same kind, such as a university of another town.
+    """Return an organisation of the same kind, such as a university of another town, if any.
 
     A name in which no word says what kind it is, such as the one of a firm, becomes surnames.
-
-    Returns
-    -------
-    str or None
-        None if there is nothing to replace.
     """
     new = _replaced(mention, key, "institution")
     if new or all(word.folded in kept_words() for word in words_of(mention.text)):
@@ -66,9 +56,8 @@ def _replaced(mention: Mention, key: Key, kind: str) -> str | None:
     parts, unwanted = read_parts(text, kind)
     pieces, end = [], 0
     for part in parts:
-        new = _surrogate(
-            part, unwanted, key.draws(f"place {part.kind}", mention.patient, part.value)
-        )
+        draws = key.draws(f"place {part.kind}", mention.patient, part.value)
+        new = _surrogate(part, unwanted, draws)
         if new is None:
             return None
         pieces += [text[end : part.start], _as_written(part, text, new)]

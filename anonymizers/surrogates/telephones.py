@@ -36,19 +36,8 @@ def surrogate_telephone(mention: Mention, key: Key) -> str | None:
     They are of the ranges of ``telephones.toml``, which are reserved for fiction or not assigned;
     of other countries, numbers that `phonenumbers` finds not valid. The code of the country and the
     separators stay, and extensions become others. A number without a code that is not Spanish keeps
-    its first digit and its length; its country is unknown, and so is whether somebody has it.
-
-    Parameters
-    ----------
-    mention : Mention
-        Telephone numbers, such as ``(+34) 93 412 34 56 ext. 12``.
-    key : Key
-        The key.
-
-    Returns
-    -------
-    str or None
-        None if there is no digit, a word that does not stand beside telephones, or no such number.
+    its first digit and its length; its country is unknown, and so is whether somebody has it. There
+    are none for a text without digits, or with words that do not stand beside telephones.
     """
     parts, others = split_headings(mention.text, _HEADINGS)
     text = "".join(parts[place] for place in others)
