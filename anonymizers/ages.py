@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
 from anonymizers.keys import Key
@@ -20,7 +19,7 @@ from anonymizers.mention import Mention
 from corpus.dates.languages import in_case_of
 from corpus.numerals import Use, in_words, numbers
 from corpus.storage.fields import parse_toml
-from corpus.tokens.normalisation import normalise
+from corpus.tokens.normalisation import normalised_text
 
 #: The oldest age that need not be aggregated (HIPAA, 45 CFR 164.514(b)(2)(i)(C)).
 OLDEST = 89
@@ -102,14 +101,7 @@ class Age:
     _words: _Words = field(repr=False)
 
     def with_number(self, number: int) -> str:
-        """Write the age with another first number, in digits or words as this one.
-
-        Examples
-        --------
-        >>> age = parse_age("Un año y tres meses")
-        >>> age and age.with_number(2)
-        'Dos años y tres meses'
-        """
+        """Write the age with another first number, in digits or words as this one."""
         written, gap, unit, rest = self._match.group("number", "gap", "unit", "rest")
         text = str(number)
         if not written.isdecimal():
@@ -120,14 +112,7 @@ class Age:
         return self._around(f"{text}{gap}{unit}{rest}")
 
     def with_range(self, low: int | None, high: int | None) -> str:
-        """Write the years from `low`, if there is one, to below `high`, if there is one.
-
-        Examples
-        --------
-        >>> ages = [parse_age(text) for text in ("74 anys", "74-year-old", "74")]
-        >>> [age.with_range(65, None) for age in ages if age]
-        ['més de 64 anys', '>64-year-old', '>64']
-        """
+        """Write the years from `low`, if there is one, to below `high`, if there is one."""
         is_adjective = "-" in self._match["gap"]
         ranges = _words()[_ANY if is_adjective else self._words.language].ranges
         name = "between" if low and high else "above" if low else "below"
@@ -143,14 +128,9 @@ class Age:
 
 
 def aggregated_age(mention: Mention, above: int = OLDEST) -> str | None:
-    """Join the ages above a limit, as HIPAA asks for; others stay as they are.
+    """Join the ages above a limit, as HIPAA asks for; others stay. None if the text is no age.
 
     It protects the oldest patients, who are few, and loses the differences between their ages.
-
-    Returns
-    -------
-    str or None
-        None if the text is no age.
 
     Examples
     --------
@@ -164,56 +144,32 @@ def aggregated_age(mention: Mention, above: int = OLDEST) -> str | None:
 
 
 def blurred_age(mention: Mention, limits: Sequence[int] = (1, _ADULT, 65)) -> str | None:
-    """Replace an age by the range in which it is (paper 003, section 2.2.2, blurring).
+    """Replace an age by its range (paper 003, section 2.2.2, blurring); None if it is no age.
 
     It protects all patients, as many as there are in a range, and loses the differences between
     ages of a range. The words say nothing of the sex. A range may contain the number of the age.
-
-    Parameters
-    ----------
-    mention : Mention
-        The age.
-    limits : sequence of int
-        The years at which ranges begin; another range is below them.
-
-    Returns
-    -------
-    str or None
-        None if the text is no age.
-
-    Raises
-    ------
-    ValueError
-        If the limits do not ascend, or there are none.
+    Ranges begin at the limits, years that ascend; another range is below them.
 
     Examples
     --------
     >>> [blurred_age(Mention(text, "AGE", "age", "p")) for text in ("3 meses", "45", "70 anys")]
     ['menos de un año', '18-64', 'més de 64 anys']
     """
-    if not limits or limits[0] < 1 or any(low >= high for low, high in pairwise(limits)):
-        raise ValueError(f"the limits of ages are {limits}; expected ascending positive years")
     age = parse_age(mention.text)
     if age is None:
         return None
     place = bisect_right(limits, age.years)
-    low, high = (None, *limits)[place], (*limits, None)[place]
-    return age.with_range(low, high)
+    return age.with_range((None, *limits)[place], (*limits, None)[place])
 
 
 def surrogate_age(mention: Mention, key: Key) -> str | None:
-    """Replace an age by a near one, in the same form.
+    """Replace an age by a near one, in the same form; None if the text is no age.
 
     All ages of a patient change by one or two years in one direction, so that most intervals are
     kept; ages below 18 change by one year. Ages in months, weeks, days and hours change by one or
     two of these. The direction is the other one where the age would be below 1, or where it would
     be above 89 and was not. It protects from those who know an age. It loses how ages agree with
     dates; to keep this, keep the ages and aggregate those above 89.
-
-    Returns
-    -------
-    str or None
-        None if the text is no age.
 
     Examples
     --------
@@ -238,14 +194,8 @@ def _step(key: Key, patient: str) -> int:
 
 @functools.lru_cache(1 << 12)  # ages repeat
 def parse_age(text: str) -> Age | None:
-    """Read the age that a text is: in Spanish, Catalan or English, or a number of years.
-
-    Examples
-    --------
-    >>> parse_age("7 anys i 3 mesos")
-    Age(years=7.25, number=7, unit='year')
-    """
-    forms = [text, form.text] if (form := normalise(text)) else [text]
+    """Read the age that a text is: in Spanish, Catalan or English, or a number of years."""
+    forms = dict.fromkeys((text, normalised_text(text)))
     ages = (words.read(form) for form in forms for words in _words().values())
     return next(filter(None, ages), None)
 

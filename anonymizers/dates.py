@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from anonymizers.keys import Key
 from anonymizers.mention import Mention
 from corpus.dates import ANY_DATE, FRAGMENTS, WrittenDate, parse
-from corpus.tokens.normalisation import normalise
+from corpus.tokens.normalisation import normalised_text
 
 #: The least offset that changes every year that stands alone, since it is read as 1 July.
 LEAST_DAYS = 184
@@ -51,20 +51,9 @@ def shifted_date(mention: Mention, key: Key) -> str | None:
     kept, intervals between months may differ by one month, and intervals between days without a
     year and other dates by one day. The order of dates of one form is kept.
 
-    Parameters
-    ----------
-    mention : Mention
-        One date, or several: ``del 3 al 5 de marzo de 2019``. A time of day, and the words and
-        signs beside a date, are kept.
-    key : Key
-        The key, from which the offset of the patient follows.
-
-    Returns
-    -------
-    str or None
-        None if a text is no date, has a date that does not exist, such as ``31/02/2010``, or has
-        numbers or words that are no part of a date; and if the new text contains the old one, as
-        ``11/2019`` contains ``1/2019``.
+    A time of day, and the words and signs beside dates, are kept. Return None if a text is no date,
+    has a date that does not exist, such as ``31/02/2010``, or has numbers or words that are no part
+    of a date; and if the new text contains the old one, as ``11/2019`` contains ``1/2019``.
 
     Notes
     -----
@@ -90,12 +79,7 @@ def generalized_date(mention: Mention, to: Literal["month", "year"]) -> str | No
 
     What is as general already stays as it is. It protects days, which with a place or an age
     single out patients (paper 003, section 2.2.2, aggregation), and loses their order and
-    intervals.
-
-    Returns
-    -------
-    str or None
-        None if a text is no date, or nothing of it remains.
+    intervals. Return None if a text is no date, or nothing of it remains.
 
     Examples
     --------
@@ -124,8 +108,7 @@ def _rewritten(text: str, rewrite: Rewrite) -> str | None:
         return rewrite(date)
     if len(text) > _LONGEST:
         return None
-    forms = [text, form.text] if (form := normalise(text)) else [text]
-    return next(filter(None, (_rewritten_within(form, rewrite) for form in forms)), None)
+    return _rewritten_within(text, rewrite) or _rewritten_within(normalised_text(text), rewrite)
 
 
 def _rewritten_within(text: str, rewrite: Rewrite) -> str | None:

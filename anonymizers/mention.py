@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
 
 from gazetteers.folding import fold
 
 #: The last character of Latin Extended-A.
 _LAST_LATIN = "\u017f"
+#: The fewest characters of a text that counts within a word of another one.
+_LEAST_COPY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +60,11 @@ def _folded_latin() -> dict[int, str]:
     """Return the folded form of the characters of Latin scripts: folding texts is for many."""
     characters = map(chr, range(0x80, ord(_LAST_LATIN) + 1))
     return {ord(character): fold([character])[0] for character in characters}
+
+
+def has_copy(text: str, original: str) -> bool:
+    """Return whether a text has another one in it; a short one, as a word."""
+    new, old = folded(text), folded(original).strip()
+    if len(old) >= _LEAST_COPY:
+        return old in new
+    return re.search(rf"(?<!\w){re.escape(old)}(?!\w)", new) is not None

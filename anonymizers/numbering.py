@@ -26,21 +26,19 @@ def numbers_in_note(mentions: Sequence[Mention]) -> list[int]:
     for mention in mentions:
         words = _words(mention)
         others = known[mention.note, mention.label]
-        number = _same(words, others, is_name=mention.category == "person")
+        is_name = mention.category == "person"
+        same = (
+            place
+            for place, other in enumerate(others)
+            if words == other or (is_name and (words <= other or words >= other))
+        )
+        number = next(same, len(others))
         if number == len(others):
             others.append(words)
         elif len(words) > len(others[number]):
             others[number] = words
         numbers.append(number + 1)
     return numbers
-
-
-def _same(words: frozenset[str], others: Sequence[frozenset[str]], *, is_name: bool) -> int:
-    """Return the place of the value that some words are, or the number of all values."""
-    for place, other in enumerate(others):
-        if words == other or (is_name and (words <= other or words >= other)):
-            return place
-    return len(others)
 
 
 def _words(mention: Mention) -> frozenset[str]:

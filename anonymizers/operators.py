@@ -16,7 +16,7 @@ import msgspec
 
 from anonymizers import ages, dates
 from anonymizers.keys import Key
-from anonymizers.mention import Mention, folded
+from anonymizers.mention import Mention, folded, has_copy
 from anonymizers.numbering import numbers_in_note
 from anonymizers.operator import FAILURES, Operator
 from anonymizers.surrogates import surrogate
@@ -27,8 +27,6 @@ from gazetteers.written_places import population_of, province_of
 #: The group of entry points; the name of an entry point is the name of an operator.
 GROUP = "bootstrap.operators"
 
-#: The fewest characters of a text whose copy within another one counts.
-_LEAST_COPY = 3
 #: Among how many values a patient finds one of another patient.
 _NEAR = 50
 
@@ -106,11 +104,7 @@ class Masking(Operator, frozen=True):
     character: Annotated[str, msgspec.Meta(min_length=1, max_length=1, pattern=r"[^\w\s]")] = "*"
 
     def replace(self, mention: Mention, key: Key) -> str:
-        return "".join(c if c.isspace() or _is_sign(c) else self.character for c in mention.text)
-
-
-def _is_sign(character: str) -> bool:
-    return character.isascii() and not character.isalnum()
+        return re.sub(r"[^\W_]|[^\s\x00-\x7f]", lambda _: self.character, mention.text)
 
 
 class Scrambling(Operator, frozen=True):
@@ -160,16 +154,7 @@ class Surrogate(Operator, frozen=True):
     """
 
     def replace(self, mention: Mention, key: Key) -> str | None:
-        text = surrogate(mention, key)
-        return None if text is None or _has_copy(text, mention.text) else text
-
-
-def _has_copy(text: str, original: str) -> bool:
-    """Return whether a text has another one in it; a short one, as a word."""
-    new, old = folded(text), folded(original).strip()
-    if len(old) >= _LEAST_COPY:
-        return old in new
-    return re.search(rf"(?<!\w){re.escape(old)}(?!\w)", new) is not None
+        return surrogate(mention, key)
 
 
 class Randomization(Operator, frozen=True):
@@ -183,7 +168,7 @@ class Randomization(Operator, frozen=True):
 
     def replace(self, mention: Mention, key: Key) -> str | None:
         own = replace(mention, patient=f"{mention.patient}\n{mention.document}\n{mention.start}")
-        return Surrogate().replace(own, key)
+        return surrogate(own, key)
 
 
 class Shuffling(Operator, frozen=True):
@@ -208,7 +193,7 @@ class Shuffling(Operator, frozen=True):
         texts: list[str | None] = []
         for value, mention in zip(values, mentions, strict=True):
             other = others[mention.label][value]
-            is_own = mention.patient in owners[mention.label][other] or _has_copy(other, value)
+            is_own = mention.patient in owners[mention.label][other] or has_copy(other, value)
             texts.append(None if is_own else written[mention.label][other])
         return texts
 
@@ -220,7 +205,7 @@ def _exchanged(owners: Mapping[str, set[str]], label: str, key: Key) -> dict[str
 
     def fits(place: int, other: str) -> bool:
         value = values[place]
-        return owners[value].isdisjoint(owners[other]) and not _has_copy(other, value)
+        return owners[value].isdisjoint(owners[other]) and not has_copy(other, value)
 
     for place in range(len(values)):
         if not fits(place, others[place]):
@@ -327,12 +312,10 @@ OPERATORS: Mapping[str, type[Operator]] = {
 }
 
 
-_NAMES = {kind: name for name, kind in OPERATORS.items()}
-
-
 def name_of(operator: Operator) -> str:
     """Return the name of an operator."""
-    return _NAMES.get(type(operator), type(operator).__name__)
+    names = (name for name, kind in OPERATORS.items() if kind is type(operator))
+    return next(names, type(operator).__name__)
 
 
 def operator_type(name: str, place: str) -> type[Operator]:

@@ -7,7 +7,7 @@ import re
 
 from anonymizers.keys import Key
 from anonymizers.mention import Mention
-from corpus.tokens.normalisation import normalise
+from corpus.tokens.normalisation import normalised_text
 
 _DAY = 24 * 60
 #: The offsets in minutes. An hour without minutes changes too, and few times change their day.
@@ -31,12 +31,8 @@ def shifted_time(mention: Mention, key: Key) -> str | None:
     The offset is one to three hours, a multiple of five minutes, to earlier or later. A time is no
     identifier by itself, and research needs the intervals within a day: they are kept, except over
     midnight, where dates do not follow. A new draw for each time would protect little more and lose
-    their order. It protects from those who know the minute of an event.
-
-    Returns
-    -------
-    str or None
-        None if the text is no time of day, or has other words, such as ``de la tarde``.
+    their order. It protects from those who know the minute of an event. Return None if the text is
+    no time of day, or has other words, such as ``de la tarde``.
 
     Examples
     --------
@@ -46,8 +42,7 @@ def shifted_time(mention: Mention, key: Key) -> str | None:
     ['a las 08:05 h', '14h', '6:40 a.m.']
     """
     minutes = _offset(key, mention.patient)
-    forms = [mention.text, form.text] if (form := normalise(mention.text)) else [mention.text]
-    for text in forms:
+    for text in (mention.text, normalised_text(mention.text)):
         if _BESIDE.fullmatch(_TIME.sub(" ", text)):
             new = _TIME.sub(lambda match: _later(match, minutes), text)
             return None if text.casefold() in new.casefold() else new

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from anonymizers.ages import surrogate_age
 from anonymizers.dates import shifted_date
 from anonymizers.keys import Key
-from anonymizers.mention import Mention
+from anonymizers.mention import Mention, has_copy
 from anonymizers.surrogates.internet import surrogate_email, surrogate_web
 from anonymizers.surrogates.names import surrogate_name
 from anonymizers.surrogates.numbers import surrogate_number
@@ -30,6 +30,7 @@ _SURROGATES: Mapping[str, Callable[[Mention, Key], str | None]] = {
 
 
 def surrogate(mention: Mention, key: Key) -> str | None:
-    """Return the surrogate of a mention; None if there is none."""
+    """Return the surrogate of a mention; None if there is none that lacks its text."""
     make = _SURROGATES.get(mention.category)
-    return make(mention, key) if make else None
+    new = make(mention, key) if make else None
+    return None if new is None or has_copy(new, mention.text) else new

@@ -57,8 +57,9 @@ _PATH = re.compile(
 def surrogate_email(mention: Mention, key: Key) -> str | None:
     """Return other e-mail addresses, whose domains are reserved for examples.
 
-    Words become names and initials, and digits digits; dots, hyphens and capitals stay. There are
-    none for a text without an address, or with words beside it that may be a part of it.
+    Words become names and initials, and digits digits; dots, hyphens and capitals stay. Return None
+    if words stand beside an address that may be a part of it. A text without addresses stays, which
+    `anonymizers.surrogates.surrogate` refuses.
     """
 
     def other(match: re.Match[str]) -> str:
@@ -69,7 +70,7 @@ def surrogate_email(mention: Mention, key: Key) -> str | None:
 
     if _says_something(_EMAIL.sub(" ", mention.text)):
         return None
-    return _if_other(mention.text, _EMAIL.sub(other, mention.text))
+    return _EMAIL.sub(other, mention.text)
 
 
 def _domain(old: str, draws: Draws) -> str:
@@ -82,8 +83,8 @@ def _domain(old: str, draws: Draws) -> str:
 def surrogate_web(mention: Mention, key: Key) -> str | None:
     """Return other addresses of web pages or machines, which are reserved for examples.
 
-    The scheme, the port, the number of the parts of a path and the kind of a file stay. There are
-    none for a text without an address, or with words beside it that may be a part of it.
+    The scheme, the port, the number of the parts of a path and the kind of a file stay. Other texts
+    are as in `surrogate_email`.
     """
     parts = re.split(r"(\s+)", mention.text)
     for place, part in enumerate(parts[::2]):
@@ -91,17 +92,13 @@ def surrogate_web(mention: Mention, key: Key) -> str | None:
         if other is None and _says_something(part):
             return None
         parts[2 * place] = other or part
-    return _if_other(mention.text, "".join(parts))
+    return "".join(parts)
 
 
 def _says_something(text: str) -> bool:
     """Return whether a text has letters or digits besides headings."""
     parts, others = split_headings(text, _HEADINGS)
     return any(character.isalnum() for place in others for character in parts[place])
-
-
-def _if_other(old: str, new: str) -> str | None:
-    return None if folded(old) in folded(new) else new
 
 
 def _other_local_part(local: str, draws: Draws) -> str:

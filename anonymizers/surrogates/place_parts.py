@@ -45,6 +45,8 @@ _DIGITS = re.compile(r"\d+")
 _POSTAL_CODE = re.compile(r"(0[1-9]|[1-4]\d|5[0-2])\d{3}")
 _HOUSE_NUMBER = re.compile(rf"{_SPACE}*,?{_SPACE}*\d{{1,4}}(?!\d)")
 _PREPOSITIONS = frozenset(("d", "da", "das", "de", "del", "dels", "des", "do", "dos"))
+#: What follows a letter that stands for a street.
+_STREET = ("/", "\\", ".")
 _FACILITIES = frozenset(("hospital", "health_centre"))
 #: What ends the name of a facility, unlike the quotation marks around a name.
 _END = re.compile(rf"{_SPACE}*(?:[,;.()\n–-]|$)")
@@ -123,7 +125,8 @@ def _parts(
             continue
         words = all_words = next(names)
         own = head_of(words)
-        if own and (len(words) > 1 or _is_head(text, words[0])):
+        # One letter is a head in C/ Mayor, and a door in 3, C.
+        if own and (len(piece["words"]) > 1 or text[piece.end() : piece.end() + 1] in _STREET):
             head, words, all_words = own, words[own.words :], words[1:]
         # Hospital Clínic, Barcelona
         ends = bool(head and head.kind in _FACILITIES and _END.match(text, piece.end()))
@@ -134,11 +137,6 @@ def _parts(
         if words or ends:
             head, default = None, "town"
     return parts
-
-
-def _is_head(text: str, word: Word) -> bool:
-    """Return whether a word alone is a head: one letter is in `C/ Mayor`, and a door in `3, C`."""
-    return len(word.folded) > 1 or text[word.end : word.end + 1] in ("/", "\\", ".")
 
 
 def _number(start: int, digits: str) -> Part:
@@ -197,7 +195,7 @@ def _unlisted(
     if kind == "town" and _HOUSE_NUMBER.match(text, words[-1].end):
         return [_name(words, "street", None)]
     if kind in _FACILITIES or (kind == "institution" and not preposition):
-        return [_name(words, kind if kind in _FACILITIES else "health_centre", head)]
+        return [_name(words, "health_centre" if kind == "institution" else kind, head)]
     place = "country" if kind == "country" else "town"
     start, end, value = words[0].start, words[-1].end, _value(words)
     return [Part(start, end, place, value, _MIDDLE[place], preposition=preposition)]

@@ -118,12 +118,12 @@ def head_of(words: Sequence[Word]) -> Head | None:
         return None
     is_facility, place, start = first.kind in FACILITIES, first.words, first.words
     while start < len(words):
-        if more := _head_at(words, start):
+        if is_facility and words[start].folded in particles():
+            start += 1
+        elif more := _head_at(words, start):
             place = start = start + more.words
         elif is_facility and words[start].folded in _cue_words()["modifier"]:
             place = start = start + 1
-        elif is_facility and words[start].folded in particles():
-            start += 1
         else:
             break
     if place == len(words) and not is_facility:  # Calle Ronda, Plaza del Camino

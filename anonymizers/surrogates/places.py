@@ -6,7 +6,7 @@ import functools
 import re
 
 from anonymizers.keys import Draws, Key
-from anonymizers.mention import Mention, folded
+from anonymizers.mention import Mention
 from anonymizers.surrogates.characters import draw_until
 from anonymizers.surrogates.names import surrogate_name
 from anonymizers.surrogates.place_parts import DIGITS, LETTERS, Part, read_parts
@@ -62,12 +62,7 @@ def _replaced(mention: Mention, key: Key, kind: str) -> str | None:
             return None
         pieces += [text[end : part.start], _as_written(part, text, new)]
         end = part.end
-    replaced = "".join((*pieces, text[end:]))
-    return None if not parts or _contains(replaced, text) else replaced
-
-
-def _contains(replaced: str, text: str) -> bool:
-    return len(replaced) >= len(text) and folded(text) in folded(replaced)
+    return "".join((*pieces, text[end:])) if parts else None
 
 
 def _surrogate(part: Part, unwanted: frozenset[str], draws: Draws) -> str | None:
