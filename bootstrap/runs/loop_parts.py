@@ -41,14 +41,14 @@ from bootstrap.selection.proportions import (
 from bootstrap.selection.strategies import Strategy, initial_strategy_for, portfolio, uses_lists
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.loop import Pool
+from bootstrap.self_training.negatives import blank_documents, missing_blanks
 from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Trial, Views
 from bootstrap.self_training.stopping import Limits
-from corpus.batch import Batch
+from corpus.batch import Batch, concatenate
 from corpus.counts import count_words
 from corpus.errors import InputError
 from corpus.evaluation.scoring import GoldBatch
 from corpus.tags import UNKNOWN, classes_of
-from taggers.augmentation import AugmentOptions
 from taggers.base import Tagger, TrainingError
 from taggers.model_folder import read_file_of_model
 from taggers.options import TaggerOptions
@@ -251,13 +251,44 @@ class LoopParts:
         return TimedCandidates(
             [self.watch.timed_strategy(strategy) for strategy in strategies],
             configuration.loop,
-            augment=_augmentation(configuration.augment, configuration.loop.random_state),
+            augment=self._augmentation(list_tagger),
             initial=initial_strategy_for(initial.selection, select, reference) if initial else None,
             list_tagger=list_tagger,
             excludes=self._excludes,
             queries_second=lambda: bool(rounds and rounds.query.views and not rounds.ended()),
             watch=self.watch,
         )
+
+    def _augmentation(
+        self, list_tagger: Callable[[], Tagger] | None
+    ) -> Callable[[Batch], tuple[Batch, Batch]] | None:
+        """Return the function that derives documents from gold ones; None without augmentation."""
+        options, random_state = self.configuration.augment, self.configuration.loop.random_state
+        if not options.copies:
+            return None
+
+        @functools.cache
+        def unlabeled() -> Batch | None:
+            batch = next(iter(self.pool.batches()), None)
+            return batch and batch.take(np.flatnonzero(~self._excludes(batch)))
+
+        def augment(gold: Batch) -> tuple[Batch, Batch]:
+            from taggers.augmentation import (  # noqa: PLC0415 - not always used
+                MentionReplacement,
+            )
+
+            replacement = MentionReplacement(gold, options)
+            rng = np.random.default_rng([random_state, 0, _STAGE])
+            copies = replacement.copies(rng)
+            number = len(copies) // options.copies
+            mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
+            missing = missing_blanks(gold, self.notes.validation.batch)
+            if list_tagger and missing and (pool := unlabeled()):
+                blanks = blank_documents(pool, gold, list_tagger(), missing, rng)
+                mentions = concatenate([mentions, blanks])
+            return copies, mentions
+
+        return augment
 
     def _excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which documents are annotated, or belong to held-out patients."""
@@ -398,28 +429,6 @@ class LoopParts:
             return run.counts_file
 
         return options.with_word_counts(count)
-
-
-def _augmentation(
-    options: AugmentOptions, random_state: int
-) -> Callable[[Batch], tuple[Batch, Batch]] | None:
-    """Return the function that derives documents from gold ones; None without augmentation."""
-    if not options.copies:
-        return None
-
-    def augment(gold: Batch) -> tuple[Batch, Batch]:
-        from taggers.augmentation import (  # noqa: PLC0415 - not always used
-            MentionReplacement,
-        )
-
-        replacement = MentionReplacement(gold, options)
-        rng = np.random.default_rng([random_state, 0, _STAGE])
-        copies = replacement.copies(rng)
-        number = len(copies) // options.copies
-        mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
-        return copies, mentions
-
-    return augment
 
 
 def keep_model(folder: IterationFolder, model: Trial) -> None:

@@ -82,8 +82,9 @@ class TrainingSet:
     loop : LoopOptions
         Its `keep` and `pseudo_weight` are used.
     copies, mentions : Batch or None
-        Weighted copies of gold documents with other mentions, and mentions without their context,
-        for the tagger of the second view.
+        Weighted copies of gold documents with other mentions; and, for the tagger of the second
+        view, mentions without their context, and unlabeled documents that are almost certainly
+        blank.
     pseudo_labelled : tuple of ChosenDocuments
         The pseudo-labelled documents, in the order of their selection.
     """
