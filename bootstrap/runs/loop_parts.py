@@ -44,7 +44,7 @@ from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.negatives import blank_documents, missing_blanks
 from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Trial, Views
 from bootstrap.self_training.stopping import Limits
-from corpus.batch import Batch, concatenate
+from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.errors import InputError
 from corpus.evaluation.scoring import GoldBatch
@@ -261,7 +261,7 @@ class LoopParts:
 
     def _augmentation(
         self, list_tagger: Callable[[], Tagger] | None
-    ) -> Callable[[Batch], tuple[Batch, Batch]] | None:
+    ) -> Callable[[Batch], tuple[Batch, Batch, Batch | None]] | None:
         """Return the function that derives documents from gold ones; None without augmentation."""
         options, random_state = self.configuration.augment, self.configuration.loop.random_state
         if not options.copies:
@@ -272,7 +272,7 @@ class LoopParts:
             batch = next(iter(self.pool.batches()), None)
             return batch and batch.take(np.flatnonzero(~self._excludes(batch)))
 
-        def augment(gold: Batch) -> tuple[Batch, Batch]:
+        def augment(gold: Batch) -> tuple[Batch, Batch, Batch | None]:
             from taggers.augmentation import (  # noqa: PLC0415 - not always used
                 MentionReplacement,
             )
@@ -282,11 +282,10 @@ class LoopParts:
             copies = replacement.copies(rng)
             number = len(copies) // options.copies
             mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
-            missing = missing_blanks(gold, self.notes.validation.batch)
+            missing, blanks = missing_blanks(gold, self.notes.validation.batch), None
             if list_tagger and missing and (pool := unlabeled()):
                 blanks = blank_documents(pool, gold, list_tagger(), missing, rng)
-                mentions = concatenate([mentions, blanks])
-            return copies, mentions
+            return copies, mentions, blanks
 
         return augment
 

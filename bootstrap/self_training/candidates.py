@@ -37,8 +37,9 @@ class Candidates:
     loop : LoopOptions
         Options of the loop.
     augment : callable, optional
-        Derives copies and mentions from gold documents; see `TrainingSet`. Iteration 0 compares
-        training with and without copies; later training sets keep the copies if that was better.
+        Derives copies, mentions and blanks from gold documents; see `TrainingSet`. Iteration 0
+        compares training with and without copies; later training sets keep the copies if that was
+        better.
     initial : Strategy, optional
         If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
         this strategy selects from the documents that it tags.
@@ -53,7 +54,7 @@ class Candidates:
 
     strategies: Sequence[Strategy]
     loop: LoopOptions
-    augment: Callable[[Batch], tuple[Batch | None, Batch | None]] | None = None
+    augment: Callable[[Batch], tuple[Batch | None, Batch | None, Batch | None]] | None = None
     initial: Strategy | None = None
     list_tagger: Callable[[], Tagger] | None = None
     excludes: Callable[[Batch], npt.NDArray[np.bool_]] | None = None
@@ -102,14 +103,14 @@ class Candidates:
 
         The pseudo-labels of documents that have been annotated since are dropped.
         """
-        copies, mentions = self.augment(gold) if self.augment and len(gold) else (None, None)
+        derived = self.augment(gold) if self.augment and len(gold) else (None,) * 3
         if before is None:
-            return TrainingSet(gold, self.loop, copies, mentions)
+            return TrainingSet(gold, self.loop, *derived)
         pseudo = before.pseudo_labelled
         if self.excludes:
             pseudo = tuple(p.take(np.flatnonzero(~self.excludes(p.batch))) for p in pseudo)
-        copies = None if before.copies is None else copies
-        return TrainingSet(gold, self.loop, copies, mentions, pseudo)
+        training = TrainingSet(gold, self.loop, *derived, pseudo)
+        return training if before.copies is not None else replace(training, copies=None)
 
     def strategies_after(self, chosen: Sequence[str]) -> list[Strategy]:
         """Return the strategies to compare after the named ones were chosen, in order."""

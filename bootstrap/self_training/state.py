@@ -81,10 +81,10 @@ class TrainingSet:
         The gold documents.
     loop : LoopOptions
         Its `keep` and `pseudo_weight` are used.
-    copies, mentions : Batch or None
+    copies, mentions, blanks : Batch or None
         Weighted copies of gold documents with other mentions; and, for the tagger of the second
         view, mentions without their context, and unlabeled documents that are almost certainly
-        blank.
+        blank, which count while there are no pseudo-labelled ones.
     pseudo_labelled : tuple of ChosenDocuments
         The pseudo-labelled documents, in the order of their selection.
     """
@@ -93,6 +93,7 @@ class TrainingSet:
     loop: LoopOptions
     copies: Batch | None = None
     mentions: Batch | None = None
+    blanks: Batch | None = None
     pseudo_labelled: tuple[ChosenDocuments, ...] = ()
 
     def __len__(self) -> int:
@@ -109,9 +110,11 @@ class TrainingSet:
         batches = (self.gold, *(part.batch for part in self.pseudo_labelled))
         return any(bool((batch.tags > 0).any()) for batch in batches)
 
-    def documents(self, *, mentions: bool = False) -> Batch:
-        """Return all documents with their weights; `mentions` are for the second view."""
-        derived = (self.copies, self.mentions if mentions else None)
+    def documents(self, *, second: bool = False) -> Batch:
+        """Return all documents with their weights, for the tagger or for the second view."""
+        derived = [self.copies]
+        if second:
+            derived += [self.mentions, None if self.pseudo_labelled else self.blanks]
         pseudo = [part.batch for part in self.pseudo_labelled]
         if (weight := self.loop.pseudo_weight) != 1:
             pseudo = [part.with_weights(np.full(len(part), weight, np.float32)) for part in pseudo]

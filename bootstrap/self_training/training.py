@@ -123,7 +123,7 @@ class Trainer:
     def _second_fit(self, iteration: int, kept: Candidate, warm: State | None) -> list[Fit]:
         if self.second_tagger_for is None or not kept.needs_second:
             return []
-        documents = kept.training.documents(mentions=True)
+        documents = kept.training.documents(second=True)
         start = warm.second if warm else None
         return [self._fit(self.second_tagger_for(iteration), iteration, documents, start)]
 

@@ -796,7 +796,8 @@ def test_while_nothing_is_selected_nothing_is_compared() -> None:
 def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bool) -> None:
     copies = make_batch([Document("s0+1", "Pac Eva Mas", (Span(4, 11, "PERSON"),))], labelled=True)
     script = Script([*hits, 6])
-    steps, _ = compared(script, Pool(2), strategy=named("one"), augment=lambda gold: (copies, None))
+    augment = lambda gold: (copies, None, None)  # noqa: E731
+    steps, _ = compared(script, Pool(2), strategy=named("one"), augment=augment)
     assert [step.augmented for step in steps] == [chosen, chosen]
     assert [(x.name, x.chosen) for x in steps[0].trials] == [
         (SEED_ALONE, not chosen),
@@ -813,18 +814,19 @@ def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bo
 
 def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags() -> None:
     mentions = make_batch([Document("joined+1", "Eva", (Span(0, 3, "PERSON"),))], labelled=True)
+    blanks = make_batch([Document("b0", "sin fiebre")], labelled=True)
     # Actors 0 and 1 are those without and with augmentation, and 2 and 3 follow the strategies.
     script, second = Script([3, 3, 4, 5, 6]), Script([1])
     steps, _ = compared(
         script,
         Pool(2, 2),
         strategy=[named("one"), named("both", views=1, take=2)],
-        augment=lambda gold: (None, mentions),
+        augment=lambda gold: (None, mentions, blanks),
         fresh_second=Casting(second),
     )
     assert [ids(batch) for batch in second.trained] == [
-        ["s0", "s1", "joined+1"],
-        ["s0", "s1", "joined+1", "u0", "u1"],
+        ["s0", "s1", "joined+1", "b0"],
+        ["s0", "s1", "joined+1", "u0", "u1"],  # of which some are blank
     ]  # none after the last iteration
     assert steps[2].second is None
     assert steps[1].strategy == "both" and steps[1].second is not None
