@@ -378,6 +378,9 @@ def with_whole_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBa
                 waiting = waiting.slice(0, end)
             yield waiting
         waiting = batch
+        if not batch.column("group")[-1].is_valid:  # the next batch does not go on with it
+            yield waiting
+            waiting = None
     if waiting is not None:
         yield waiting
 
