@@ -62,14 +62,15 @@ class Mentions:
     ----------
     spans : Spans
         Where they are.
-    crossing : ndarray of bool
-        Which were several spans that cross.
+    crossing, mixed : ndarray of bool
+        Which were several spans that cross, and which were several of different classes.
     items : list of Mention
         What they are.
     """
 
     spans: Spans
     crossing: npt.NDArray[np.bool_]
+    mixed: npt.NDArray[np.bool_]
     items: list[Mention]
 
     @classmethod
@@ -77,7 +78,7 @@ class Mentions:
         """Return the mentions of spans, which may overlap; see `anonymizers.spans.resolved`."""
         ids, texts = (notes.column(name).to_pylist() for name in ("id", "text"))
         patients = patient_keys(notes.column("group"), notes.column("id")).to_pylist()
-        spans, crossing = resolved(spans, texts)
+        spans, crossing, mixed = resolved(spans, texts)
         categories = {label: policy.category(label) for label in set(spans.labels)}
         places = zip(spans.rows.tolist(), spans.starts.tolist(), spans.ends.tolist(), strict=True)
         items = [
@@ -92,16 +93,19 @@ class Mentions:
             )
             for (row, start, end), label in zip(places, spans.labels, strict=True)
         ]
-        return cls(spans, crossing, items)
+        return cls(spans, crossing, mixed, items)
 
     def joined(self, others: Mentions) -> Mentions:
         """Return these mentions and others, which do not overlap them."""
         spans = Spans.joined([self.spans, others.spans])
         order = np.lexsort((spans.ends, spans.starts, spans.rows))
         items = [*self.items, *others.items]
-        crossing = np.concatenate([self.crossing, others.crossing])
+        crossing, mixed = (
+            np.concatenate(pair)[order]
+            for pair in ((self.crossing, others.crossing), (self.mixed, others.mixed))
+        )
         return Mentions(
-            spans.take(order), crossing[order], [items[place] for place in order.tolist()]
+            spans.take(order), crossing, mixed, [items[place] for place in order.tolist()]
         )
 
 
@@ -144,14 +148,16 @@ def anonymize(notes: pa.RecordBatch, mentions: Mentions, policy: Policy, key: Ke
     spans, items = mentions.spans, mentions.items
     operators = {label: policy.operator(label) for label in set(spans.labels)}
     texts = _replacements(mentions, operators, key)
+    # What may stay in one class may not in the class of a mention within it.
+    stays = np.array([t == m.text for t, m in zip(texts, items, strict=True)], bool)
+    closed = mentions.crossing | (mentions.mixed & stays)
+    texts = [None if shut else t for t, shut in zip(texts, closed.tolist(), strict=True)]
     counts = Counts(notes=len(notes), changed=len(np.unique(spans.rows)))
     results = (
         NO_VALUE if text is None else UNCHANGED if text == mention.text else REPLACED
         for text, mention in zip(texts, items, strict=True)
     )
-    outcomes = Counter(
-        zip(spans.labels, spans.sources, mentions.crossing.tolist(), results, strict=True)
-    )
+    outcomes = Counter(zip(spans.labels, spans.sources, closed.tolist(), results, strict=True))
     for (label, source, crossing, result), number in outcomes.items():
         is_unknown = policy.category(label) == UNKNOWN
         outcome = CROSSING if crossing else UNKNOWN_CLASS if is_unknown else result

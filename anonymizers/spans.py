@@ -88,7 +88,9 @@ class Spans:
         )
 
 
-def resolved(spans: Spans, texts: Sequence[str]) -> tuple[Spans, npt.NDArray[np.bool_]]:
+def resolved(
+    spans: Spans, texts: Sequence[str]
+) -> tuple[Spans, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return spans in order that do not overlap and cover all that the given ones do.
 
     A span within another one is left out; of equal ones, the first stays. Spans that cross become
@@ -107,12 +109,14 @@ def resolved(spans: Spans, texts: Sequence[str]) -> tuple[Spans, npt.NDArray[np.
     spans : Spans
     crossing : ndarray of bool, shape (S,)
         Which spans were several that cross.
+    mixed : ndarray of bool, shape (S,)
+        Which spans were several of different classes.
     """
     starts, ends = _at_characters(spans, texts)
     order = np.lexsort((-ends, starts, spans.rows))
     order = order[ends[order] > starts[order]]
     if not len(order):
-        return spans.take(order), np.zeros(0, bool)
+        return spans.take(order), np.zeros(0, bool), np.zeros(0, bool)
     spans, starts, ends = spans.take(order), starts[order], ends[order]
     origin = spans.rows * (int(ends.max()) + 1)
     reach = np.maximum.accumulate(origin + ends)
@@ -123,7 +127,8 @@ def resolved(spans: Spans, texts: Sequence[str]) -> tuple[Spans, npt.NDArray[np.
     longest = np.lexsort((np.arange(len(group)), starts - ends, group))[first]
     kept = spans.take(longest)
     crossing = (last - starts[first]) > (ends - starts)[longest]
-    return Spans(kept.rows, starts[first], last, kept.labels, kept.sources), crossing
+    mixed = np.logical_or.reduceat(spans.labels != kept.labels[group], first).astype(bool)
+    return Spans(kept.rows, starts[first], last, kept.labels, kept.sources), crossing, mixed
 
 
 def _at_characters(spans: Spans, texts: Sequence[str]) -> tuple[Indices, Indices]:

@@ -166,7 +166,7 @@ class Problems:
     conflicts : {"stop", "longest", "joined"}
         The policy for overlapping and discontinuous annotations: stop; keep the longest of
         overlapping annotations and the longest fragment of a discontinuous one; or join
-        overlapping ones to one of the first class, and keep all fragments.
+        overlapping ones, to the class ``"A+B"`` if they have two, and keep all fragments.
     invalid : {"stop", "skip"}
         The policy for documents and annotations that cannot be read: stop, or skip them.
     on_problem : callable, optional

@@ -201,7 +201,10 @@ def _joined(spans: list[Span], where: str, problems: Problems) -> tuple[Span, ..
         if joined and span.start < joined[-1].end:
             first = joined.pop()
             problems.conflict(Problem(OVERLAPPING, where, f"{first} and {span} are joined"))
-            span = Span(first.start, max(first.end, span.end), first.label)  # noqa: PLW2901
+            # Of two classes, the text is of neither: no rule for one of them may decide about it.
+            names = dict.fromkeys([*first.label.split("+"), span.label])
+            end = max(first.end, span.end)
+            span = Span(first.start, end, "+".join(names))  # noqa: PLW2901
         joined.append(span)
     return tuple(joined)
 

@@ -147,3 +147,15 @@ def test_an_operator_that_fails_leaves_no_text_and_no_error(way: str) -> None:
     expected = ("Ana", UNCHANGED) if way == "same" else ("<PERSON>", NO_VALUE)
     ((key, _),) = result.counts.mentions.items()
     assert (result.notes["text"][0].as_py(), key[3]) == expected
+
+
+@pytest.mark.parametrize("end", [12, 21])
+def test_a_name_within_what_stays_does_not_stay(end: int) -> None:
+    notes = batch_of([Document("1", "médico Anna Puig aquí")])
+    names = np.array(["PROFESSION", "PERSON"], object)
+    spans = Spans(np.array([0, 0]), np.array([0, 7]), np.array([end, 16]), names, names)
+    policy = read_policy("limited")
+    mentions = Mentions.of_spans(notes, spans, policy)
+    result = anonymize(notes, mentions, policy, KEY)
+    (text,) = result.notes.column("text").to_pylist()
+    assert "Anna" not in text and "Puig" not in text

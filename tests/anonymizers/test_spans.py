@@ -33,7 +33,7 @@ def rows_of(spans: Spans) -> list[tuple[int, int, int, str]]:
 @given(places)
 def test_all_that_spans_cover_is_covered_once(rows: list[tuple[int, int, int, str]]) -> None:
     rows = [(row, a, b, label) for row, a, b, label in rows if a <= b <= len(TEXTS[row])]
-    result, crossing = resolved(spans_of(rows), TEXTS)
+    result, crossing, _ = resolved(spans_of(rows), TEXTS)
     covered = {(row, place) for row, a, b, _ in rows for place in range(a, b)}
     actual = [(row, place) for row, a, b, _ in rows_of(result) for place in range(a, b)]
     assert len(actual) == len(set(actual)) and covered <= set(actual)
@@ -67,6 +67,6 @@ def test_equal_nested_crossing_and_touching_spans(
     expected: list[tuple[int, int, int, str]],
     crossing: list[bool],
 ) -> None:
-    result, are_crossing = resolved(spans_of(rows), TEXTS)
+    result, are_crossing, _ = resolved(spans_of(rows), TEXTS)
     assert rows_of(result) == expected
     assert are_crossing.tolist() == crossing

@@ -159,6 +159,20 @@ def test_annotations_that_cross_are_covered_together(
     assert texts_of(out) == [expected]
 
 
+@pytest.mark.parametrize("end", [14, 21])
+def test_a_name_that_crosses_what_a_policy_keeps_does_not_stay(
+    end: int, run_here: Command, tmp_path: Path, key: Path
+) -> None:
+    text = "Es médico Anna Puig de Vic"
+    row = {"id": "1", "text": text, "label": [[3, end, "PROFESSION"], [10, 19, "PERSON"]]}
+    (tmp_path / "in.jsonl").write_text(json.dumps(row))
+    out = tmp_path / "out.jsonl"
+    options = ("--policy", "limited", "--key-file", key)
+    done = run_here("deidentify", "-", tmp_path / "in.jsonl", out, *options)
+    assert done.code == 0 and "placeholders for" in done.out, done
+    assert "Anna" not in texts_of(out)[0] and "Puig" not in texts_of(out)[0]
+
+
 def test_no_file_of_a_command_is_overwritten(
     annotated: Path, key: Path, run_here: Command, tmp_path: Path
 ) -> None:
