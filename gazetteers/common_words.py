@@ -10,15 +10,20 @@ _LANGUAGES = ("es", "ca")
 
 @functools.lru_cache(1 << 16)
 def is_common(word: str) -> bool:
-    """Return whether a word is in lower case, and one of Spanish or Catalan.
+    """Return whether a word is in lower case, and one of Spanish or Catalan that is no name.
 
     Examples
     --------
-    >>> is_common("blanco"), is_common("Blanco")
-    (True, False)
+    >>> is_common("blanco"), is_common("Blanco"), is_common("pérez")
+    (True, False, False)
     """
     if not word.islower():
         return False
     import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
 
-    return any(simplemma.is_known(word, lang=language) for language in _LANGUAGES)
+    # The dictionaries also have names, whose lemmas are in capitals.
+    return any(
+        simplemma.is_known(word, lang=language)
+        and simplemma.lemmatize(word, lang=language)[0].islower()
+        for language in _LANGUAGES
+    )
