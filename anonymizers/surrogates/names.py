@@ -41,6 +41,10 @@ _WORD = re.compile(
     r"|(?<=l)[·.\u2027\u2219](?=l)|(?<=L)[·\u2027\u2219](?=L))*+(?:\.?[ªº])?"
 )
 _NO_LETTERS = re.compile("[·.\u2027\u2219\u00ad\u200b-\u200d\u2060]")
+#: What separates people, or a name and a title after it.
+_SIGN = re.compile(r"[^\w\s.'’-]")
+#: Particles at the end of a name that is cut off; longer ones are surnames there.
+_LONGEST_PARTICLE = 3
 _TABLES = read_tables("names.toml")
 _TITLES = frozenset(_TABLES["titles"])
 _ABBREVIATIONS: Mapping[str, Sequence[str]] = _TABLES["abbreviations"]
@@ -65,13 +69,19 @@ def surrogate_name(mention: Mention, key: Key) -> str | None:
     words = [_NO_LETTERS.sub("", unicodedata.normalize("NFC", match[0])) for match in matches]
     accented = _is_accented(words)
     parts: list[str] = []
-    end, replaced = 0, False
+    end, replaced, follows_name = 0, False, False
     for match, word in zip(matches, words, strict=True):
         plain, is_don = folded(word), not parts and word in ("D", "d")
         before, end = text[end : match.start()], match.end()
-        if is_don or plain in _TITLES or plain in _particles():
+        # Ana Doña and Luis Santa have surnames that are titles and particles elsewhere.
+        stands_alone = not follows_name or _SIGN.search(before) or text[end : end + 1] == "."
+        is_title = plain in _TITLES and stands_alone
+        is_last = match is matches[-1] and len(plain) > _LONGEST_PARTICLE
+        if is_don or is_title or (plain in _particles() and not is_last):
             parts += [before, match[0]]
+            follows_name = False
             continue
+        follows_name = True
         if len(plain) == 1 or plain == "ll":  # of Lluís
             new = _other_initial(plain, mention.patient, key)
         else:

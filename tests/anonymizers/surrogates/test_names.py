@@ -127,3 +127,25 @@ def test_every_written_form_is_one_of_its_word() -> None:
 
     for word, form in _accents().items():
         assert folded(form) == word != form
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "lost"),
+    [
+        ("Ana Doña", [], ["Doña"]),
+        ("Luis Doctor Para", [], ["Doctor", "Para"]),
+        ("Luis Santa", [], ["Santa"]),
+        ("Sra. Doña Ruiz", ["Sra.", "Doña"], ["Ruiz"]),
+        ("Puig, Dr. Juan", ["Dr."], ["Puig", "Juan"]),
+        ("Ruiz Dra.", ["Dra."], ["Ruiz"]),
+        ("Ana Santa Cruz", ["Santa"], ["Cruz"]),
+        ("María de la", ["de", "la"], ["María"]),
+    ],
+)
+def test_a_title_or_a_particle_that_is_a_surname_is_replaced(
+    text: str, kept: list[str], lost: list[str]
+) -> None:
+    for patient in "pqrs":
+        new = surrogate_name(Mention(text, "PERSON", "person", patient), KEY)
+        assert new is not None and set(kept) <= set(new.replace(",", "").split())
+        assert not set(lost) & set(new.replace(",", "").split())
