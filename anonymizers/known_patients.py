@@ -195,13 +195,17 @@ def _read_table(options: KnownOptions) -> dict[str, list[dict[str, str]]]:
             names, records = table.column_names, table.to_pylist()
         else:
             with path.open(encoding="utf-8-sig", newline="") as file:
-                reader = csv.DictReader(file)
-                names, records = reader.fieldnames or (), list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowInvalid):
-        raise InputError(f"[known] table {path} cannot be read; expected CSV or Parquet") from None
+                names, *rows = csv.reader(file, strict=True)
+                records = [dict(zip(names, row, strict=True)) for row in rows if row]
+    except (OSError, ValueError, csv.Error):
+        raise InputError(
+            f"[known] table {path} cannot be read; expected Parquet, or CSV with a value for each "
+            "column in each row"
+        ) from None
     for name in (_PATIENT, *options.columns):
-        if name not in names:
-            raise InputError(f"[known] table {path} has no column {name}")
+        if (number := names.count(name)) != 1:
+            count = "several columns" if number else "no column"
+            raise InputError(f"[known] table {path} has {count} {name}")
     values: dict[str, list[dict[str, str]]] = {}
     for record in records:
         if patient := _text(record[_PATIENT]):

@@ -228,3 +228,14 @@ def test_a_table_without_the_patients_of_the_notes_is_refused(tmp_path: Path) ->
 
 def test_a_source_without_notes_lacks_no_column() -> None:
     KnownPatients(KnownOptions({"name": "person"})).refuse_missing()
+
+
+@pytest.mark.parametrize(
+    "content", ["patient,n\n1,Puig, Ana\n", "patient,n\n1\n", "patient,n,n\n1,Ana,Puig\n", ""]
+)
+def test_a_table_that_would_lose_a_name_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "patients.csv").write_text(content)
+    with pytest.raises(InputError, match=r"\[known\] table"):
+        KnownPatients(KnownOptions({"n": "person"}, str(tmp_path / "patients.csv")))
+    with pytest.raises(InputError, match="cannot be read"):
+        KnownPatients(KnownOptions({"n": "person"}, "a\0b"))
