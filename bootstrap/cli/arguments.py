@@ -313,8 +313,15 @@ def class_probability(text: str) -> tuple[str, float]:
     return name, probability
 
 
-def refuse_shared_paths(options: argparse.Namespace) -> None:
+def refuse_shared_paths(options: argparse.Namespace, others: Iterable[str] = ()) -> None:
     """Check that what a command writes is no other file that its arguments name.
+
+    Parameters
+    ----------
+    options : Namespace
+        The options of the command.
+    others : iterable of str
+        Further files that it reads, since a file of its arguments names them.
 
     Raises
     ------
@@ -327,15 +334,21 @@ def refuse_shared_paths(options: argparse.Namespace) -> None:
         for text in (value if isinstance(value, list) else [value])
         if isinstance(text, str | Path) and str(text) != "-"
     ]
+    paths += [("", Path(os.path.realpath(other))) for other in others]
     for name, path in paths:
         if name not in _WRITTEN or (path.exists() and not path.is_file()):
             continue
         for other, argument in paths:
             is_note = other in _NOTES and path.exists()
-            if (other != name and path == argument) or (
+            if (other != name and _is_same(path, argument)) or (
                 is_note and (argument in path.parents or path.match(str(argument)))
             ):
                 raise InputError(f"{path} is written and is another file of the command")
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether paths lead to one file, which may have several names."""
+    return path == other or (path.exists() and other.exists() and path.samefile(other))
 
 
 def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:

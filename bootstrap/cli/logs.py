@@ -151,8 +151,16 @@ class _LogFile(logging.StreamHandler[TextIO]):
         super().close()
 
 
+def _is_log(path: Path) -> bool:
+    """Return whether a file is empty or begins as JSON lines do; nothing is appended to others."""
+    with path.open("rb") as file:
+        return file.read(1) in {b"", b"{"}
+
+
 def _opened(path: Path) -> TextIO:
     try:
+        if path.is_file() and not _is_log(path):
+            raise InputError(f"{path} is no log: expected a new file, or JSON lines")
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             path.chmod(0o600)

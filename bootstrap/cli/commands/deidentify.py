@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from anonymizers.keys import VARIABLE, Key, write_new_key
 from anonymizers.reversible import ReplacedTexts, map_writer, read_map, replaced_rows
+from bootstrap.cli.arguments import refuse_shared_paths
 from bootstrap.cli.commands.convert import written_lines
 from bootstrap.cli.commands.tag import NamedModel, named_model
 from bootstrap.cli.console import (
@@ -103,6 +104,8 @@ def main(options: argparse.Namespace) -> None:
 
 def _refuse_mistakes(options: argparse.Namespace, how: DeidentifyOptions) -> None:
     """Raise an `InputError` for options that contradict each other."""
+    known = how.policy.known
+    refuse_shared_paths(options, [*([known.table] if known else []), *how.policy.phrases])
     if options.reversible and _key(options) is None:
         raise InputError("--reversible needs a key, which makes the map unreadable for others")
     if options.show_text is not None and not options.html:

@@ -196,6 +196,25 @@ def test_no_file_of_a_command_is_overwritten(
     ):
         done = run_here("deidentify", "kind:patterns", source, out, *options)
         assert done.code == 2 and "is written and is another file" in done.err, (options, done)
+    (tmp_path / "known.csv").write_text("patient,name\np1,Marta\n")
+    (tmp_path / "own.toml").write_text(
+        f'[known]\ntable = "{tmp_path / "known.csv"}"\ncolumns = {{ name = "person" }}\n'
+    )
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    (tmp_path / "hard").hardlink_to(key)
+    (tmp_path / "notes").hardlink_to(annotated)
+    own = ("--policy", tmp_path / "own.toml", "--key-file", key)
+    for option, name, message in (
+        ("--json", "known.csv", "is another file"),
+        ("--log", "known.csv", "is no log"),
+        ("--log", "hard", "is another file"),
+        ("--log", "notes", "is another file"),
+    ):
+        path = tmp_path / name
+        done = run_here("deidentify", "kind:patterns", annotated, out, *own, option, path)
+        assert done.code == 2 and message in done.err, (option, done)
+    for name in ("hard", "notes"):
+        (tmp_path / name).unlink()
     done = run_here("risk", annotated, "--classes", "PERSON", "--json", annotated)
     assert done.code == 2 and "is written and is another file" in done.err
     after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
