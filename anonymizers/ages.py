@@ -101,7 +101,14 @@ class Age:
     _words: _Words = field(repr=False)
 
     def with_number(self, number: int) -> str:
-        """Write the age with another first number, in digits or words as this one."""
+        """Write the age with another first number, in digits or words as this one.
+
+        Examples
+        --------
+        >>> age = parse_age("Un año y tres meses")
+        >>> age and age.with_number(2)
+        'Dos años y tres meses'
+        """
         written, gap, unit, rest = self._match.group("number", "gap", "unit", "rest")
         text = str(number)
         if not written.isdecimal():
@@ -112,7 +119,14 @@ class Age:
         return self._around(f"{text}{gap}{unit}{rest}")
 
     def with_range(self, low: int | None, high: int | None) -> str:
-        """Write the years from `low`, if there is one, to below `high`, if there is one."""
+        """Write the years from `low`, if there is one, to below `high`, if there is one.
+
+        Examples
+        --------
+        >>> ages = [parse_age(text) for text in ("74 anys", "74-year-old", "74")]
+        >>> [age.with_range(65, None) for age in ages if age]
+        ['més de 64 anys', '>64-year-old', '>64']
+        """
         is_adjective = "-" in self._match["gap"]
         ranges = _words()[_ANY if is_adjective else self._words.language].ranges
         name = "between" if low and high else "above" if low else "below"
@@ -194,7 +208,13 @@ def _step(key: Key, patient: str) -> int:
 
 @functools.lru_cache(1 << 12)  # ages repeat
 def parse_age(text: str) -> Age | None:
-    """Read the age that a text is: in Spanish, Catalan or English, or a number of years."""
+    """Read the age that a text is: in Spanish, Catalan or English, or a number of years.
+
+    Examples
+    --------
+    >>> parse_age("7 anys i 3 mesos")
+    Age(years=7.25, number=7, unit='year')
+    """
     forms = dict.fromkeys((text, normalised_text(text)))
     ages = (words.read(form) for form in forms for words in _words().values())
     return next(filter(None, ages), None)

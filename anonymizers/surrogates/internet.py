@@ -75,6 +75,7 @@ def surrogate_email(mention: Mention, key: Key) -> str | None:
 
 def _domain(old: str, draws: Draws) -> str:
     """Return a domain of as many parts that is reserved: of ``example.com`` or ``example``."""
+    # RFC 2606, sections 2 and 3.
     hosts = [draws.choice(_HOSTS) for _ in range(old.count(".") - 1)]
     end = [draws.choice(_DOMAINS)] if draws.below(2) else [draws.choice(_HOSTS), "example"]
     return ".".join(hosts + end)
