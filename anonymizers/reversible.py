@@ -176,7 +176,7 @@ class ReplacedTexts:
         self._ids = {name for name, _ in self._numbers}
 
     def restore(self, notes: pa.RecordBatch) -> tuple[pa.RecordBatch, int]:
-        """Put what was replaced back into notes.
+        """Restore what was replaced in notes.
 
         A note whose text has changed since it was written stays as it is, and so does one of
         several that have the same id and text now and had others.

@@ -206,7 +206,7 @@ def key(options: argparse.Namespace) -> None:
 
 
 def reidentify(options: argparse.Namespace) -> None:
-    """Put back what was replaced, and write the notes."""
+    """Restore what was replaced, and write the notes."""
     secret = _key(options)
     if secret is None:
         raise InputError(f"reidentify needs the key of the map: name --key-file, or set {VARIABLE}")
