@@ -58,12 +58,15 @@ Known: TypeAlias = Sequence[Mapping[str, str]]
 _PATIENT = "patient"
 #: The least letters of a word of a name, and of an address; the least characters of a number.
 _NAME, _ADDRESS, _NUMBER = 3, 4, 4
+#: The least letters of a name that is joined to another, or written in letters apart.
+_JOINED = 4
 #: A date in one token has more digits than this, such as 12031950.
 _DATE_WITHOUT_SIGNS = 6
 #: The check letter of an identity number, which may be left out.
 _CHECK_LETTER = re.compile(r"(?<=\d{7})[a-z]$")
 #: Words of so many letters may have one wrong letter, and of so many two.
 _ONE_ERROR, _TWO_ERRORS = 5, 8
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = frozenset(".,-'’ª")
 # The kinds of the tokens of a name: its words, n, or those that count beside others, c if they are
@@ -300,6 +303,8 @@ def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
             is_short = is_cut or (len(form) < _NAME and form[-1] != "ª")
             (short if is_short else names).add(form)
     initials = {name[0] for name in names}
+    # Such as jgarcia and anagarcia.
+    joined = {a + b for a in names | initials for b in names if a != b and len(b) >= _JOINED}
 
     def kind(word: str, written: str) -> str:
         if word in _SIGNS:
@@ -308,15 +313,20 @@ def _names(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
             return "s" if len(word) > 1 else "i"
         if is_common(written):
             return "c" if word in names else "-" if word in particles else " "
-        if word in names or _is_misspelt(word, names):
+        if word in names or word in joined or _is_misspelt(word, names):
             return "n"
         return "i" if word in initials else "-" if word in particles else " "
 
     kinds = "".join(map(kind, note.folded, note.words))
+    spaced = (run for name in names if len(name) >= _JOINED for run in note.runs(name))
     return [
         (match.start(), match.end() - 1)
         for match in _NAME_KINDS.finditer(kinds)
         if "n" in match[0] or len({*note.folded[match.start() : match.end()]} - _SIGNS) > 1
+    ] + [
+        (first, last)
+        for first, last in spaced
+        if last > first and all(len(word) == 1 for word in note.words[first : last + 1])
     ]
 
 
@@ -373,12 +383,12 @@ def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
         years = {year for year in (f"{date:%Y}", f"{date:%y}") if year in note.compact}
         months = {f"{date:%m}", str(date.month), *_months(date.month)}
         for day, month, year in itertools.product(days, months, years):
-            forms |= {day + month + year, year + month + day, month + day + year}
+            forms |= {year + month + day, month + day + year}
             forms |= {
                 f"{day}{before}{month}{after}{year}"
-                for before, after in itertools.product(("de", "d"), ("de", "del"))
+                for before, after in itertools.product(("", "de", "d"), ("", "de", "del"))
             }
-    return [
+    full = [
         (first, last)
         for form in forms
         if len(form) >= _NUMBER
@@ -386,6 +396,8 @@ def _dates(note: _Note, values: Sequence[str]) -> list[tuple[int, int]]:
         if (last > first or len(form) > _DATE_WITHOUT_SIGNS)
         and "x" not in note.words[first : last + 1]  # of 2 x 50 mg; X is October
     ]
+    own_years = {value for value in values if _YEAR.fullmatch(value)}
+    return full + [(place, place) for place, word in enumerate(note.words) if word in own_years]
 
 
 @functools.lru_cache(1 << 12)

@@ -21,6 +21,7 @@ PARTS = ("id", "text", "label", "group")
 #: The options of files that a command writes besides its target, which must be new, and the
 #: arguments that name notes.
 _WRITTEN = ("reversible", "problems", "output", "json", "html", "log")
+_REPORTS = ("json", "html")
 _NOTES = ("source", "gold", "notes")
 
 T = TypeVar("T")
@@ -326,7 +327,7 @@ def refuse_shared_paths(options: argparse.Namespace, others: Iterable[str] = ())
     Raises
     ------
     InputError
-        If it is: the file would be lost.
+        If it is, since the file would be lost, or if a report would be written over a folder.
     """
     paths = [
         (name, Path(os.path.realpath(text)))
@@ -336,6 +337,8 @@ def refuse_shared_paths(options: argparse.Namespace, others: Iterable[str] = ())
     ]
     paths += [("", Path(os.path.realpath(other))) for other in others]
     for name, path in paths:
+        if name in _REPORTS and path.is_dir():  # noticed before the work, not after it
+            raise InputError(f"--{name} {path} is a folder; expected a file")
         if name not in _WRITTEN or (path.exists() and not path.is_file()):
             continue
         for other, argument in paths:

@@ -80,6 +80,8 @@ def test_a_common_word_counts_only_with_a_capital_or_beside_others() -> None:
         ("Francisco Javier", "Fco. ingresa", ["Fco"]),
         ("Francisco Javier", "Fco. Javier", ["Fco. Javier"]),
         ("Antonio Ruiz", "Ant. Ruiz. Ant. personales", ["Ant. Ruiz"]),
+        ("Ana García", "usuario agarcia: AnaGarcía, analucia", ["agarcia", "AnaGarcía"]),
+        ("Ana García", "G A R C I A, A; G. A. R.", ["G A R C I A"]),
     ],
 )
 def test_short_and_abbreviated_names(name: str, text: str, expected: list[str]) -> None:
@@ -108,6 +110,9 @@ def test_short_and_abbreviated_names(name: str, text: str, expected: list[str]) 
         ("date", "1950-03-12", "12/3/50; 12 de marzo de 1950", ["12/3/50", "12 de marzo de 1950"]),
         ("date", "1950-04-03", "3 d'abril del 1950", ["3 d'abril del 1950"]),
         ("date", "12/03/1950", "12-03-1950; 13/03/1950", ["12-03-1950"]),
+        ("date", "1950-03-12", "12/03 del 50; 12.03. de 1950", ["12/03 del 50", "12.03. de 1950"]),
+        ("date", "1950", "de 1950, 19501, 1951", ["1950"]),
+        ("date", "1950.0", "en 1950", []),
         ("place", "C/ Balmes 12, Olot", "en Balmes, calle de Olot", ["Balmes", "Olot"]),
         ("person", "N", "N hoy", []),
         ("person", "(.*)", "todo", []),

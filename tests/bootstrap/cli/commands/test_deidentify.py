@@ -116,6 +116,7 @@ def test_a_page_shows_text_only_if_it_is_asked_for(
         (["--set", "files=[]"], "--set, --recall, --gold and --invalid skip are for a model"),
         (["--policy", "known.toml"], "for [known] and phrases of the policy, name a model"),
         (["--json", "notes.jsonl"], "notes.jsonl is written and is another file of the command"),
+        (["--json", "."], "is a folder; expected a file"),
     ],
 )
 def test_mistakes_are_one_line_and_write_nothing(
