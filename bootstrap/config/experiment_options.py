@@ -70,6 +70,13 @@ class SeedOptions:
         "regular expression that their text matches at its beginning, such as '\\s*\\w+:'; by "
         "default, any text",
     )
+    draw: Literal["documents", "patients", "consecutive"] = option(
+        "documents",
+        'how they are drawn: "documents", each at random; "patients", all documents of a patient '
+        'at random, then of another; "consecutive", as they follow each other from a random '
+        "patient on",
+    )
+    without: tuple[str, ...] = option((), "classes that none of them has")
     others: int = option(
         0,
         "number of further documents drawn from all others, without these rules",

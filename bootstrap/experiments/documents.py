@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ from corpus.units import split_documents
 
 Indices = npt.NDArray[np.int64]
 
+#: Chooses a number of documents among those with some indices.
+_Choose = Callable[[Indices, int], Indices]
+
 
 def draw_seed(
     documents: Sequence[Document], options: SeedOptions, rng: np.random.Generator
@@ -44,7 +47,12 @@ def draw_seed(
     """
     expression = re.compile(options.pattern)
     matching = np.array(
-        [expression.match(document.text) is not None for document in documents], bool
+        [
+            expression.match(document.text) is not None
+            and not any(span.label in options.without for span in document.spans)
+            for document in documents
+        ],
+        bool,
     )
     has_entities = np.array([bool(document.spans) for document in documents], bool)
     number = round(options.documents * options.with_entities)
@@ -54,10 +62,29 @@ def draw_seed(
     ]
     if not options.with_entities:
         rules = [(matching, options.documents, "")]
-    drawn = [_drawn(*rule, options, rng) for rule in rules]
+
+    def at_random(indices: Indices, number: int) -> Indices:
+        return rng.choice(indices, number, replace=False)
+
+    choose = at_random if options.draw == "documents" else _first_of(documents, options.draw, rng)
+    drawn = [_drawn(*rule, options, choose) for rule in rules]
     left = np.ones(len(documents), bool)
     left[np.concatenate(drawn)] = False
-    return np.concatenate([*drawn, _drawn(left, options.others, " beside them", options, rng)])
+    return np.concatenate(
+        [*drawn, _drawn(left, options.others, " beside them", options, at_random)]
+    )
+
+
+def _first_of(documents: Sequence[Document], draw: str, rng: np.random.Generator) -> _Choose:
+    """Choose documents patient after patient, at random or as they follow each other."""
+    numbers: dict[str, int] = {}
+    patients = [document.group or document.id for document in documents]
+    owners = np.array([numbers.setdefault(name, len(numbers)) for name in patients], np.int64)
+    if draw == "patients":
+        ranks = rng.permutation(len(numbers))[owners]
+    else:
+        ranks = (owners - rng.integers(max(len(numbers), 1))) % max(len(numbers), 1)
+    return lambda indices, number: indices[np.argsort(ranks[indices], kind="stable")][:number]
 
 
 def _drawn(
@@ -65,17 +92,18 @@ def _drawn(
     number: int,
     what: str,
     options: SeedOptions,
-    rng: np.random.Generator,
+    choose: _Choose,
 ) -> Indices:
     """Draw a number of candidates without replacement."""
     indices = np.flatnonzero(candidates)
     if number > len(indices):
         rule = f" that match pattern = {options.pattern!r}" if options.pattern else ""
+        rule += f" without {', '.join(options.without)}" if options.without else ""
         raise ConfigurationError(
             f"[seed] needs {number:,} documents{what}{rule}; there are {len(indices):,} of "
             f"{len(candidates):,} in [data] seed, without those that are held out"
         )
-    return rng.choice(indices, number, replace=False)
+    return choose(indices, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def test_a_seed_has_the_size_and_follows_the_rules_or_there_are_too_few(
     flags, number, share, headed, others, state
 ) -> None:
     pattern = r"\w+:" if headed else ""
-    options = SeedOptions(number, share, pattern, others)
+    options = SeedOptions(number, share, pattern, others=others)
     pool = documents(flags)
     allowed = [document for document in pool if not headed or re.match(pattern, document.text)]
     some = sum(bool(document.spans) for document in allowed)
@@ -72,3 +72,38 @@ def test_what_is_lacking_is_named() -> None:
     message = str(refusal.value)
     assert "there are 1 of 3 in [data] seed" in message
     assert r"that match pattern = '\\w+:'" in message
+
+
+LINES = [
+    Document(f"{patient}#{line}", "Anna", (Span(0, 4, "PERSON" if line else "CITY"),), patient)
+    for patient in "abcde"
+    for line in range(3)
+]
+
+
+def test_documents_of_patients_are_drawn_together() -> None:
+    firsts = set[str]()
+    for state in range(200):
+        options = SeedOptions(7, draw="patients")
+        drawn = draw_seed(LINES, options, np.random.default_rng(state))
+        patients = [LINES[index].group for index in drawn]
+        assert patients[:6:3] == patients[2:6:3] and len(set(patients)) == 3
+        firsts.add(f"{patients[0]}{patients[3]}")
+    assert len(firsts) == 20  # any patient after any other one
+
+
+def test_consecutive_documents_begin_with_a_patient_and_go_on_at_the_beginning() -> None:
+    firsts = set[int]()
+    for state in range(60):
+        options = SeedOptions(7, draw="consecutive")
+        drawn = draw_seed(LINES, options, np.random.default_rng(state))
+        assert drawn.tolist() == [(drawn[0] + step) % len(LINES) for step in range(7)]
+        firsts.add(int(drawn[0]))
+    assert firsts == {0, 3, 6, 9, 12}
+
+
+def test_a_class_can_be_left_out() -> None:
+    drawn = draw_seed(LINES, SeedOptions(10, without=("CITY",)), np.random.default_rng(0))
+    assert {span.label for index in drawn for span in LINES[index].spans} == {"PERSON"}
+    with pytest.raises(ConfigurationError, match="without CITY"):
+        draw_seed(LINES, SeedOptions(11, without=("CITY",)), np.random.default_rng(0))
