@@ -179,7 +179,7 @@ def load(path: str | Path, *, jobs: int = 1, trust: Collection[str] = ()) -> Mod
     Parameters
     ----------
     path : str or Path
-        A run, whose best model is loaded, or a model folder.
+        A run, whose final or best model is loaded, or a model folder.
     jobs : int
         Number of processes that tag.
     trust : collection of str

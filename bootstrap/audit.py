@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bootstrap.export import f1_of, load_prunable, validation_notes
+from bootstrap.runs.folder import Run
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems
@@ -180,7 +181,7 @@ def audit(
         The classes whose annotations are names; all if empty.
     gold : iterable of Document, optional
         Annotated documents to score the models on; by default, the validation documents of the
-        first model that is a run.
+        first model that is a run without a final model, which has learned from them.
     trust : collection of str
         As in `taggers.registry.load_tagger`.
 
@@ -201,7 +202,8 @@ def audit(
             "was trained on, and lists of names of their population"
         )
     if gold is None:
-        gold = next((g for model in models if (g := list(validation_notes(model)))), [])
+        unseen = (m for m in models if not (Run(m).has_begun() and Run(m).final_model()))
+        gold = next((g for model in unseen if (g := list(validation_notes(model)))), [])
     scored = list(gold)
     rows, lists = _looked_up(occurrences), PublicLists(against)
     spelled = [spellings(names.words[row]) for row in rows.tolist()]

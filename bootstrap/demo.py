@@ -12,7 +12,6 @@ from bootstrap.config.configuration import load_configuration
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import read_unit_file, tag_documents
-from bootstrap.runs.folder import Run
 from corpus.document import Document
 from corpus.errors import Problems
 from corpus.evaluation.measures import Scores
@@ -197,9 +196,8 @@ def _new_demo(
     return Demo(folder)
 
 
-def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
-    """Score the model of an iteration on the held-out test notes."""
-    model = Run(demo.run).iteration(iteration).model_folder
+def scores_on_test(demo: Demo, model: Path, jobs: int) -> Scores:
+    """Score a model of the run on the held-out test notes."""
     labels = load_configuration(demo.config).labels
     classes = None if labels is None else dict(labels)
     gold = [note.with_classes(classes) for note in read(demo.notes("test"), problems=Problems())]
@@ -209,9 +207,9 @@ def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     return score(gold, (note.document for note in tagged))
 
 
-def deidentified_on_test(demo: Demo, iteration: int, number: int) -> list[tuple[str, str]]:
+def deidentified_on_test(demo: Demo, number: int) -> list[tuple[str, str]]:
     """Return short test notes with several mentions, before and after they are de-identified."""
-    model = load(Run(demo.run).iteration(iteration).model_folder)
+    model = load(demo.run)
     before, again = tee(read(demo.notes("test"), problems=Problems()))
     after = model.deidentify(again, policy="surrogates", key=_KEY)
     changed = (

@@ -56,14 +56,14 @@ def export_model(
     Parameters
     ----------
     model : Path
-        A run, whose best model is exported, or a model folder.
+        A run, whose final or best model is exported, or a model folder.
     target : Path
         A new folder.
     pruning : Pruning
         What is removed.
     gold : iterable of Document, or None
         Annotated documents to score the model on before and after; None reads the validation
-        documents of a run.
+        documents of a run, and scores its best model: a final one has learned from them.
     trust : collection of str
         As in `taggers.registry.load_tagger`.
 
@@ -76,7 +76,11 @@ def export_model(
     tagger, of_run = load_prunable(model, trust)
     pruned = tagger.pruned(pruning)
     notes = list(validation_notes(model) if gold is None else gold)
-    f1 = (f1_of(tagger, of_run, notes), f1_of(pruned, of_run, notes)) if notes else None
+    scored = (tagger, pruned)
+    if gold is None and notes and Run(model).final_model():
+        best, _ = load_prunable(Run(model).best_model(), trust)
+        scored = (best, best.pruned(pruning))
+    f1 = (f1_of(scored[0], of_run, notes), f1_of(scored[1], of_run, notes)) if notes else None
     unit_file = read_file_of_model(find_model(model), UNIT_FILE)
     with new_folder(target) as folder:
         pruned.save(folder)

@@ -35,7 +35,7 @@ from taggers.model_folder import read_file_of_model
 
 
 def find_model(path: Path) -> Path:
-    """Return the model folder of a path: the best model of a run, or the path itself.
+    """Return the model folder of a path: the final or best model of a run, or the path itself.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def find_model(path: Path) -> Path:
         If the path is neither a run nor a model.
     """
     if Run(path).has_begun():
-        return Run(path).best_model()
+        return Run(path).model()
     if (path / "model.json").is_file():
         return path
     if (path / "model" / "model.json").is_file():

@@ -69,6 +69,10 @@ class TokenSpans:
     last: npt.NDArray[np.int64]
     classes: npt.NDArray[np.int64]
 
+    def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> TokenSpans:
+        """Return the entities of some rows, or those with a flag."""
+        return TokenSpans(self.first[rows], self.last[rows], self.classes[rows])
+
 
 def find_entities(
     tags: npt.NDArray[np.int16], document_offsets: npt.NDArray[np.int64], labels: Sequence[str]

@@ -95,7 +95,7 @@ def print_experiment(report: Report) -> None:
 def outcome_lines(run: Run) -> list[str]:
     """Report why a run stopped, what it gained, where recall is low and what to do next."""
     rows, outcome = run.metrics(), run.outcome()
-    tested = map(run.test_counts, (0, outcome.iteration))
+    tested = [run.test_counts(0), run.test_counts(outcome.iteration), run.final.test_counts()]
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
     return [
@@ -103,6 +103,7 @@ def outcome_lines(run: Run) -> list[str]:
         *decision_lines(rows),
         f"Stopped: {reason}. Iteration {outcome.iteration} has the best model.",
         *gain_lines(outcome, run.start),
+        *run.final_lines(),
         *lines_on_test(outcome.iteration, *tested),
         *_listed("Where recall is lost:", missed_lines(run.missed())),
         *_listed("What to do next:", advice),

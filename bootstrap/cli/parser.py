@@ -142,7 +142,7 @@ def _add_experiment(parser: CommandParser, default: str) -> None:
 
 
 def _add_tagging(commands: CommandParser) -> None:
-    parser = commands.add_command("tag", "tag.main", "tag notes with the best model of a run")
+    parser = commands.add_command("tag", "tag.main", "tag notes with the model of a run")
     help = "a run, a model folder, or kind:NAME, such as kind:lists, which needs no annotated notes"
     parser.add_text("model", "MODEL", help)
     parser.add_trust()

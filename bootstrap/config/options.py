@@ -186,6 +186,11 @@ class LoopOptions:
         "with the newest model",
     )
     warm_start: bool = option(True, "start training from the weights of the previous model")
+    refit: bool = option(
+        True,
+        "at the end, train the best model once more on the validation documents as well, for "
+        "tagging; its scores stay those of the best model",
+    )
     pseudo_weight: float = option(
         1.0,
         "weight of a pseudo-labelled document in training; documents of the seed have weight 1",

@@ -32,7 +32,13 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         },
         "patterns": {"files": ()},
         "augment": {"copies": 0},
-        "loop": {"iterations": 20, "batch": 50_000, "patience": 3, "keep": "accumulate"},
+        "loop": {
+            "iterations": 20,
+            "batch": 50_000,
+            "patience": 3,
+            "keep": "accumulate",
+            "refit": False,
+        },
         "select": {"strategy": "confident_documents", "confidence": 0.85, "max_selected": 5000},
     },
 }

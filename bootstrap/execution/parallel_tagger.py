@@ -134,6 +134,11 @@ class ParallelTagger:
         self.folder.rename(folder)
         self.folder = folder
 
+    def copy(self, folder: Path) -> None:
+        """Copy the model to another folder, and use it there."""
+        self.save(folder)
+        self.folder = folder
+
     def add_files(self, files: Mapping[str, bytes]) -> None:
         """Write more files into the folder, as files of the model; see `add_to_model`."""
         add_to_model(self.folder, files)

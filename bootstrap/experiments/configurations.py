@@ -28,7 +28,8 @@ def configuration_of(
     """
     tables: dict[str, Any] = copy.deepcopy(dict(variant.tables))
     tables["data"] = data_table(plan, files)
-    tables["loop"] = {**tables.get("loop", {}), "random_state": random_state}
+    # Without the final model, since validation chooses in one run and is scored in another.
+    tables["loop"] = {"refit": False, **tables.get("loop", {}), "random_state": random_state}
     if variant.method in _SUPERVISED:
         tables["loop"]["iterations"] = 0
         tables.pop("later_tagger", None)  # there is no later iteration

@@ -47,7 +47,7 @@ def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
     return Report(
         title=record.name,
         subtitle=_state(record),
-        outcome=tuple(gain_lines(record.outcome, record.run.start)),
+        outcome=(*gain_lines(record.outcome, record.run.start), *record.run.final_lines()),
         tiles=_tiles(record),
         sections=tuple(Section(title, blocks) for title, blocks in sections.items() if blocks),
     )

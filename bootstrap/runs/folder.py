@@ -22,17 +22,17 @@ import pyarrow as pa
 from bootstrap.advice.words import Missed, most_missed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.data.pattern_trust import PatternTrust
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.iteration_folder import (
     BASELINE,
     ERRORS,
     QUERIED,
     SELECTED,
-    TEST,
     VALIDATION,
     IterationFolder,
 )
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
-from bootstrap.runs.outcome import Outcome, outcome_of
+from bootstrap.runs.outcome import Outcome, final_lines, outcome_of
 from bootstrap.runs.records import (
     DocumentCounts,
     RunError,
@@ -75,9 +75,9 @@ class Run:
     ----------
     folder : Path
         It contains ``config.toml``, ``environment.json``, ``data.parquet``, ``patterns.json``,
-        ``iterations/NNN``, ``metrics.parquet``, ``advice.json``, ``annotate.txt``, ``report.html``
-        and ``best``, a link to the best iteration (where links are not allowed, a text file with
-        its path).
+        ``iterations/NNN``, ``final``, ``metrics.parquet``, ``advice.json``, ``annotate.txt``,
+        ``report.html`` and ``best``, a link to the best iteration (where links are not allowed, a
+        text file with its path).
     """
 
     folder: Path
@@ -253,6 +253,8 @@ class Run:
             self.iteration(row.iteration).verify(with_model=not to_resume or row.iteration in used)
             for row in rows
         ]
+        if self.final.is_closed():
+            checked.append(self.final.verify(with_model=True))
         return own + sum(checked)
 
     def is_finished(self) -> bool:
@@ -322,11 +324,7 @@ class Run:
         queried : ChosenDocuments, optional
             The documents that were annotated in this iteration.
         """
-        folder, before = self.iteration(iteration), self.iteration(iteration - 1)
-        if not folder.model_folder.is_dir():  # nothing was trained: the models are kept
-            shutil.copytree(before.model_folder, folder.model_folder)
-            if before.second_folder.is_dir() and not folder.second_folder.exists():
-                shutil.copytree(before.second_folder, folder.second_folder)
+        folder = self.iteration(iteration)
         tables = {
             SELECTED: documents_table(selected, iteration),
             VALIDATION: validation.to_table(),
@@ -334,7 +332,7 @@ class Run:
             QUERIED: documents_table(queried, iteration) if queried else None,
             BASELINE: baseline.to_table() if baseline else None,
         }
-        folder.close(tables, metrics)
+        folder.close(tables, metrics.to_dict())
         if iteration:  # only the last iteration is continued
             self._remove_second(iteration - 1)
         self.summarise()
@@ -358,7 +356,8 @@ class Run:
 
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""
-        baseline = self._counts(0, BASELINE)
+        path = self.iteration(0).file(BASELINE)
+        baseline = DocumentCounts.load(path) if path else None
         return outcome_of(self.metrics(), self.validation_counts, baseline, stopped=self.stopped())
 
     def validation_counts(self, iteration: int) -> DocumentCounts:
@@ -367,16 +366,7 @@ class Run:
 
     def test_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each test document, if it has any."""
-        return self._counts(iteration, TEST)
-
-    def _counts(self, iteration: int, name: str) -> DocumentCounts | None:
-        path = self.iteration(iteration).file(name)
-        return DocumentCounts.load(path) if path else None
-
-    def save_test_counts(self, iteration: int, counts: DocumentCounts) -> None:
-        """Write the counts of an iteration in each test document."""
-        path = self.iteration(iteration).folder / TEST
-        write_atomically(path, table_bytes(counts.to_table()))
+        return self.iteration(iteration).test_counts()
 
     def errors(self, iteration: int) -> list[EntityError]:
         """Read the errors of an iteration on the validation documents."""
@@ -410,6 +400,54 @@ class Run:
         best = self.best_iteration()
         self.iteration(best).verify_description_of_model()
         return self.iteration(best).model_folder
+
+    @property
+    def final(self) -> IterationFolder:
+        """The files of the final model."""
+        return IterationFolder(self.folder / "final")
+
+    def save_final_model(self, tagger: ParallelTagger, iteration: int, documents: int) -> None:
+        """Move a model to its place as the final one.
+
+        Parameters
+        ----------
+        tagger : ParallelTagger
+            The model.
+        iteration : int
+            The iteration whose model was trained once more.
+        documents : int
+            The number of training documents.
+        """
+        final = self.final
+        shutil.rmtree(final.folder, ignore_errors=True)  # of a process that was killed meanwhile
+        final.folder.mkdir(mode=0o700)
+        tagger.move(final.model_folder)
+        final.close({}, {"iteration": iteration, "documents": documents})
+
+    def final_model(self) -> Path | None:
+        """Return the folder of the final model, if the run has one.
+
+        Raises
+        ------
+        RunError
+            If it has changed since it was written.
+        """
+        if not self.final.is_closed():
+            return None
+        self.final.verify_description_of_model()
+        return self.final.model_folder
+
+    def final_lines(self) -> list[str]:
+        """Describe the final model; no lines if the run has none."""
+        if not self.final.is_closed():
+            return []
+        record = read_manifest(self.final.metrics_file).fields
+        numbers = (record.integer(key, least=0, most=2**53) for key in ("iteration", "documents"))
+        return final_lines(*numbers)
+
+    def model(self) -> Path:
+        """Return the folder of the model to tag with: the final one, or that of `best_model`."""
+        return self.final_model() or self.best_model()
 
     def queried(self, classes: Sequence[str]) -> list[ChosenDocuments]:
         """Read the documents that were annotated in each round of the closed iterations."""

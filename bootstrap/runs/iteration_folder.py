@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from bootstrap.runs.metrics import IterationMetrics
-from bootstrap.runs.records import RunError
+from bootstrap.runs.records import DocumentCounts, RunError
 from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import (
     digest_of_content,
@@ -41,7 +41,7 @@ _ALTERNATIVE = "alternative-"
 
 @dataclass(frozen=True, slots=True)
 class IterationFolder:
-    """The folder of an iteration."""
+    """The folder of an iteration, or of the final model."""
 
     folder: Path
 
@@ -77,7 +77,9 @@ class IterationFolder:
         """Return whether the iteration is closed."""
         return self.metrics_file.is_file()
 
-    def close(self, tables: Mapping[str, pa.Table | None], metrics: IterationMetrics) -> None:
+    def close(
+        self, tables: Mapping[str, pa.Table | None], description: Mapping[str, object]
+    ) -> None:
         """Write the tables of the iteration by their names, and its metrics."""
         digests = {_MODEL: digest_of_file(self.folder / _MODEL)}
         for name, table in tables.items():
@@ -85,7 +87,7 @@ class IterationFolder:
                 content = table_bytes(table)
                 write_atomically(self.folder / name, content)
                 digests[name] = digest_of_content(content)
-        write_atomically(self.metrics_file, manifest_bytes(metrics.to_dict(), digests))
+        write_atomically(self.metrics_file, manifest_bytes(description, digests))
 
     def metrics(self) -> IterationMetrics:
         """Read the metrics of the closed iteration.
@@ -117,6 +119,15 @@ class IterationFolder:
         if self.is_closed() and name in read_manifest(self.metrics_file).names:
             raise RunError(f"{path} is damaged or missing")
         return None
+
+    def test_counts(self) -> DocumentCounts | None:
+        """Read the counts of the model in each test document, if it has any."""
+        path = self.file(TEST)
+        return DocumentCounts.load(path) if path else None
+
+    def save_test_counts(self, counts: DocumentCounts) -> None:
+        """Write the counts of the model in each test document."""
+        write_atomically(self.folder / TEST, table_bytes(counts.to_table()))
 
     def verify_description_of_model(self) -> None:
         """Check that the model belongs to the closed iteration; see `verify` for errors."""

@@ -6,7 +6,8 @@ import copy
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +32,7 @@ from bootstrap.runs.lists import list_options_for
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
 from bootstrap.runs.records import RunError
-from bootstrap.selection.proportional import Selection
+from bootstrap.selection.proportional import ChosenDocuments, Selection
 from bootstrap.selection.proportions import (
     Reference,
     configured_reference,
@@ -39,10 +40,10 @@ from bootstrap.selection.proportions import (
     measured_reference,
 )
 from bootstrap.selection.strategies import Strategy, initial_strategy_for, portfolio, uses_lists
-from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
+from bootstrap.self_training.candidates import NO_STRATEGIES
 from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.negatives import blank_documents, missing_blanks
-from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Trial, Views
+from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Views
 from bootstrap.self_training.stopping import Limits
 from corpus.batch import Batch
 from corpus.counts import count_words
@@ -66,9 +67,6 @@ _MENTION_DOCUMENTS = 8
 # Part of the seed of augmentation's random generator; every stage has a different one.
 _STAGE = 3
 
-
-#: The alternatives of an iteration that are not strategies.
-_NO_STRATEGIES = {SEED_ALONE, AUGMENTED, ANNOTATED_ALONE}
 
 #: Selects nothing: the strategy of rounds that are not hybrid.
 NO_SELECTION = Strategy(lambda tagging, batch, rng: Selection(np.zeros(0, np.int64)))
@@ -261,7 +259,7 @@ class LoopParts:
 
     def _augmentation(
         self, list_tagger: Callable[[], Tagger] | None
-    ) -> Callable[[Batch], tuple[Batch, Batch, Batch | None]] | None:
+    ) -> Callable[[Batch], tuple[Batch | None, Batch, Batch | None]] | None:
         """Return the function that derives documents from gold ones; None without augmentation."""
         options, random_state = self.configuration.augment, self.configuration.loop.random_state
         if not options.copies:
@@ -272,7 +270,7 @@ class LoopParts:
             batch = next(iter(self.pool.batches()), None)
             return batch and batch.take(np.flatnonzero(~self._excludes(batch)))
 
-        def augment(gold: Batch) -> tuple[Batch, Batch, Batch | None]:
+        def augment(gold: Batch) -> tuple[Batch | None, Batch, Batch | None]:
             from taggers.augmentation import (  # noqa: PLC0415 - not always used
                 MentionReplacement,
             )
@@ -280,12 +278,12 @@ class LoopParts:
             replacement = MentionReplacement(gold, options)
             rng = np.random.default_rng([random_state, 0, _STAGE])
             copies = replacement.copies(rng)
-            number = len(copies) // options.copies
+            number = len(replacement.rows)
             mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
             missing, blanks = missing_blanks(gold, self.notes.validation.batch), None
             if list_tagger and missing and (pool := unlabeled()):
                 blanks = blank_documents(pool, gold, list_tagger(), missing, rng)
-            return copies, mentions, blanks
+            return copies if len(copies) else None, mentions, blanks
 
         return augment
 
@@ -347,14 +345,14 @@ class LoopParts:
         configuration, candidates = self.configuration, self.candidates
         last, loop = self.closed[-1], configuration.loop
         folder = self.run.iteration(last.iteration)
-        tagger, second = self._load(folder.model_folder), None
+        tagger, second = self.load(folder.model_folder), None
         if folder.second_folder.is_dir():
-            second = self._load(folder.second_folder)
+            second = self.load(folder.second_folder)
         initial = configuration.initial_model
         is_initial = initial is not None and tagger.kind == initial.kind
         gold = self.rounds.gold(self.rounds.number) if self.rounds else self.notes.seed.batch
-        iterations = [last.iteration] if loop.keep == RELABEL else range(len(self.closed))
-        selected = self.run.selected(iterations, classes_of(tagger.labels))
+        selected = self.selected(last.iteration, classes_of(tagger.labels))
+        unchanged = [row.iteration for row in self.closed if row.is_unchanged]
         copies = gold if last.augmented else None
         training = candidates.training_set(
             gold, TrainingSet(gold, loop, copies, pseudo_labelled=tuple(selected))
@@ -367,14 +365,22 @@ class LoopParts:
             second=second,
             chosen=tuple(
                 row.strategy
-                for row in self.closed[1:]
-                if len({trial.name for trial in row.trials} - _NO_STRATEGIES) > 1
+                for row in self.closed[max(unchanged, default=0) + 1 :]
+                if len({trial.name for trial in row.trials} - NO_STRATEGIES) > 1
             ),
             is_initial=is_initial,
             learns_nothing=is_initial and last.iteration > 0 and not goes_on,
         )
 
-    def _load(self, folder: Path) -> ParallelTagger:
+    def selected(self, iteration: int, classes: Sequence[str]) -> list[ChosenDocuments]:
+        """Read the pseudo-labelled documents in the training set of a closed iteration."""
+        rows = self.closed[: iteration + 1]
+        changed = [row.iteration for row in rows if not row.is_unchanged]
+        relabels = self.configuration.loop.keep == RELABEL
+        return self.run.selected(changed[-1:] if relabels else changed, classes)
+
+    def load(self, folder: Path) -> ParallelTagger:
+        """Load a model of the run."""
         kinds = self.configuration.kinds
         return ParallelTagger.load(folder, trust=kinds, jobs=self.jobs, report=self.report)
 
@@ -430,16 +436,27 @@ class LoopParts:
         return options.with_word_counts(count)
 
 
-def keep_model(folder: IterationFolder, model: Trial) -> None:
-    """Move the model of an iteration to its place, and remove its alternatives.
+def keep_models(folder: IterationFolder, state: State) -> None:
+    """Move the models of an iteration to their places, and remove its alternatives.
 
-    The smallest probabilities that were chosen for it are added to its `UNIT_FILE`.
+    Models of the iteration before are copied, if nothing was better.
     """
+    model = state.model
     tagger = in_folder(model.tagger)
     if tagger.folder.is_relative_to(folder.folder):
-        if model.min_probability:
-            content = json.loads(read_file_of_model(tagger.folder, UNIT_FILE) or "{}")
-            content["min_probability"] = model.min_probability
-            tagger.add_files({UNIT_FILE: json.dumps(content).encode()})
+        add_min_probability(tagger, model.min_probability)
         tagger.move(folder.model_folder)
+    else:
+        tagger.copy(folder.model_folder)
+        shutil.rmtree(folder.second_folder, ignore_errors=True)  # of an alternative
+        if state.second:
+            in_folder(state.second).copy(folder.second_folder)
     folder.remove_alternatives()
+
+
+def add_min_probability(tagger: ParallelTagger, min_probability: Mapping[str, float]) -> None:
+    """Add the smallest probabilities that were chosen for a model to its `UNIT_FILE`."""
+    if min_probability:
+        content = json.loads(read_file_of_model(tagger.folder, UNIT_FILE) or "{}")
+        content["min_probability"] = dict(min_probability)
+        tagger.add_files({UNIT_FILE: json.dumps(content).encode()})

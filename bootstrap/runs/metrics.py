@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import msgspec
 
+from bootstrap.self_training.state import UNCHANGED
 from corpus.evaluation.measures import ConfusionCounts
 from corpus.storage.fields import flattened
 from taggers.base import Training
@@ -191,6 +192,11 @@ class IterationMetrics(SelectionMetrics, ModelScores, TrainingMetrics):
     finds_entities: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether no model was better than the previous one, which stays."""
+        return any(trial.name == UNCHANGED and trial.chosen for trial in self.trials)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.records import DocumentCounts
 from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
+from bootstrap.self_training.state import UNCHANGED
 from bootstrap.self_training.stopping import best_iteration
+from corpus.errors import number_of
 from corpus.evaluation.measures import ConfusionCounts
 
 Counts = npt.NDArray[np.int64]
@@ -30,6 +32,7 @@ _WORDS = {
     SEED_ALONE: "the seed alone",
     AUGMENTED: "the seed with replaced mentions",
     ANNOTATED_ALONE: "the annotated documents alone",
+    UNCHANGED: "the previous model",
 }
 
 
@@ -255,11 +258,14 @@ def _interval_words(outcome: Outcome) -> str:
 
 
 def lines_on_test(
-    iteration: int, first: DocumentCounts | None, best: DocumentCounts | None
+    iteration: int,
+    first: DocumentCounts | None,
+    best: DocumentCounts | None,
+    final: DocumentCounts | None,
 ) -> list[str]:
-    """Describe the scores of iteration 0 and of the best iteration on the test documents.
+    """Describe the scores of iteration 0, the best iteration and the final model on test documents.
 
-    There are no lines if one of them has not been scored.
+    There are no lines if one of the first two has not been scored.
     """
     if first is None or best is None:
         return []
@@ -268,7 +274,18 @@ def lines_on_test(
         line += (
             f"; the model of iteration {iteration}, best on validation, has {_figures(best.total)}"
         )
+    if final is not None:
+        line += f"; the final model has {_figures(final.total)}"
     return [f"{line}."]
+
+
+def final_lines(iteration: int, documents: int) -> list[str]:
+    """Describe the final model by the iteration that it repeats and its training documents."""
+    return [
+        f"The final model, which tags, is the model of iteration {iteration} trained once more on "
+        f"the validation documents as well ({number_of(documents, 'document')} in all). The scores "
+        f"are those of iteration {iteration}."
+    ]
 
 
 def _figures(counts: ConfusionCounts) -> str:

@@ -12,8 +12,9 @@ from bootstrap.data.splits import LabelledNotes, Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.inference import read_unit_file
 from bootstrap.reports.page import write_run_page
+from bootstrap.runs.final_model import train_final
 from bootstrap.runs.folder import Run
-from bootstrap.runs.loop_parts import LoopParts, RoundLimits, keep_model
+from bootstrap.runs.loop_parts import LoopParts, RoundLimits, keep_models
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
 from bootstrap.runs.records import DocumentCounts
@@ -89,7 +90,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
     )
     if isinstance(limits, RoundLimits) and iteration:
         limits.kappas.append(metrics.kappa)
-    keep_model(run.iteration(iteration), model)
+    keep_models(run.iteration(iteration), step.state)
     batch = notes.validation.batch
     predicted = batch.with_tags(model.tagging.tags, model.tagging.labels)
     run.close_iteration(
@@ -114,14 +115,21 @@ def _baseline(step: Step, validation: Batch) -> DocumentCounts | None:
 
 
 def complete_run(
-    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, with_advice: bool = True
+    run: Run,
+    configuration: Configuration,
+    notes: Notes,
+    *,
+    jobs: int,
+    with_advice: bool = True,
+    report: ReportStage = lambda *_: None,
 ) -> None:
-    """Write the report and the advice of a finished run, and score its test documents.
+    """Train the final model of a finished run, write report and advice, and score test documents.
 
     The report is written before the advice, which takes longer and may fail, and once more after
     it. The scores of the last iteration on the test documents are written last. Training on few
     documents is faster than the advice, which `with_advice` leaves out.
     """
+    train_final(run, configuration, notes, jobs=jobs, report=report)
     _write_page(run)
     if with_advice:
         _write_advice(run, configuration, notes, jobs=jobs)
@@ -179,9 +187,10 @@ def _score_on_test(
     """Score the models on the test documents, which determine nothing, unless they are scored."""
     gold = GoldBatch.from_documents(test.documents, test.batch)
     loop, measure = configuration.loop, configuration.select.measure
-    for iteration in range(len(run.metrics())):
-        if run.test_counts(iteration) is None:
-            model = run.iteration(iteration).model_folder
+    folders = [run.final] if run.final_model() else []
+    for folder in (*folders, *map(run.iteration, range(len(run.metrics())))):
+        if folder.test_counts() is None:
+            model = folder.model_folder
             tagger = ParallelTagger.load(model, trust=configuration.kinds, jobs=jobs)
             views = Views(
                 tagger,
@@ -192,4 +201,4 @@ def _score_on_test(
             tagging = views.tag(test.batch)
             predicted = test.batch.with_tags(tagging.tags, tagging.labels)
             counts = DocumentCounts.from_scores(test.batch, score_batches(gold, predicted))
-            run.save_test_counts(iteration, counts)
+            folder.save_test_counts(counts)

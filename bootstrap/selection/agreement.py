@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from bootstrap.selection.contexts import contexts_of
 from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import Reference, content_of, proportions_of
 from corpus.batch import Batch
@@ -23,6 +25,7 @@ from taggers.base import Tagging
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Average = Literal["words", "contexts"]
 Hashes = npt.NDArray[np.uint64]
 
 #: The maximum number of words of an entity whose other occurrences are found.
@@ -34,6 +37,10 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 #: The minimum support of an occurrence that no tagger tagged: more likely an entity than not.
 _LIKELY = 0.5
+
+#: The least candidates of a context that is judged, and the mean support of the views but the
+#: first below which none of them is an entity.
+_ENOUGH, _REJECTED = 5, 0.15
 
 _OUTSIDE = -1
 _OTHER = -2  # a class that the first tagger does not have
@@ -100,7 +107,7 @@ def agreed_spans(
     reference: Reference | None,
     share: float,
     min_outside: float,
-    recurring: bool,
+    average: Average | None,
     most: int,
     rng: np.random.Generator,
 ) -> Selection:
@@ -124,9 +131,11 @@ def agreed_spans(
         The share of the reference rate that is selected.
     min_outside : float
         The threshold of tokens outside of entities.
-    recurring : bool
-        Whether other occurrences of the words of a candidate count: its support is averaged with
-        the mean support of all occurrences, which become candidates themselves.
+    average : {"words", "contexts"}, optional
+        With what the support of a candidate is averaged: with the mean support of all occurrences
+        of its words, which become candidates themselves; or with the mean support of the
+        candidates of its context (see `bootstrap.selection.contexts`). Then candidates of a
+        context that the views but the first hardly support are outside of entities.
     most : int
         The maximum number of documents. If there are more, a random sample is selected, which keeps
         the rates.
@@ -144,13 +153,19 @@ def agreed_spans(
     candidates = _union([_entities(tagging, batch, names) for tagging in taggings])
     support = _support(opinions, candidates)
     tagged = _covered(candidates, batch.n_tokens)
-    if recurring:
+    rejected = np.zeros(len(candidates.first), bool)
+    if average == "words":
         candidates, support = _with_recurrences(batch, candidates, support, opinions, tagged)
+        rejected = np.zeros(len(candidates.first), bool)
+    elif average == "contexts":
+        support, rejected = _in_contexts(batch, candidates, support, opinions)
     limits = _limits(reference, names, share, batch.n_tokens)
-    chosen = _best_disjoint(candidates, support, limits, batch.n_tokens)
+    accepted = np.flatnonzero(~rejected)
+    chosen = _best_disjoint(candidates.take(accepted), support[accepted], limits, batch.n_tokens)
     outside = np.mean([view.outside for view in opinions if view.known.all()], axis=0)
     tags = np.where(outside >= min_outside, labels.index("O"), UNKNOWN).astype(np.int16)
     tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
+    tags[_covered(candidates.take(rejected), batch.n_tokens)] = labels.index("O")
     selected = _covered(chosen, batch.n_tokens)
     tags[selected] = tags_of_entities(chosen, batch.n_tokens, labels)[selected]
     number = np.diff(offsets_of(tags != UNKNOWN)[batch.document_offsets])
@@ -193,7 +208,7 @@ def _support(opinions: Sequence[Opinions], spans: TokenSpans) -> Floats:
         return np.zeros(0)
     known = np.array([view.known[spans.classes] for view in opinions])
     support = np.array([view.support(spans) for view in opinions])
-    mean: Floats = (support * known).sum(axis=0) / known.sum(axis=0)  # the first has all classes
+    mean: Floats = (support * known).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return mean
 
 
@@ -217,7 +232,20 @@ def _with_recurrences(
     number_tagged = offsets_of(tagged)
     overlaps = number_tagged[spans.last + 1] > number_tagged[spans.first]
     kept = is_candidate | (~overlaps & (mixed >= _LIKELY))
-    return TokenSpans(spans.first[kept], spans.last[kept], spans.classes[kept]), mixed[kept]
+    return spans.take(kept), mixed[kept]
+
+
+def _in_contexts(
+    batch: Batch, candidates: TokenSpans, support: Floats, opinions: Sequence[Opinions]
+) -> tuple[Floats, Flags]:
+    """Average the support over contexts, and return which candidates are in rejected ones."""
+    groups = contexts_of(batch, candidates)
+    number = np.maximum(np.bincount(groups), 1)
+    average = (np.bincount(groups, weights=support) / number)[groups]
+    others = np.bincount(groups, weights=_support(opinions[1:], candidates)) / number
+    rejected = ((number >= _ENOUGH) & (others < _REJECTED))[groups]
+    mixed = np.where(number[groups] > 1, (support + average) / 2, support)
+    return mixed, rejected
 
 
 def _keys(spans: TokenSpans, tokens: int) -> Indices:
@@ -256,7 +284,7 @@ def _best_disjoint(
         if limits:
             left[kind] -= 1
     order = np.sort(np.array(chosen, np.int64))
-    return TokenSpans(spans.first[order], spans.last[order], spans.classes[order])
+    return spans.take(order)
 
 
 def _covered(spans: TokenSpans, tokens: int) -> Flags:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.config.options import AUTO, InitialModelSelection, Measure
-from bootstrap.selection.agreement import agreed_spans
+from bootstrap.selection.agreement import Average, agreed_spans
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from corpus.batch import Batch
@@ -187,11 +187,11 @@ def agreement(
     reference: Reference | None,
     *,
     views: int = SECOND_VIEW,
-    recurring: bool = False,
+    average: Average | None = None,
 ) -> SelectionFunction:
     """Build the strategy that selects the spans that the tagger and further views support.
 
-    With `recurring`, the other occurrences of the words of a span count, too.
+    See `bootstrap.selection.agreement.agreed_spans` for `average`.
     """
 
     def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
@@ -201,7 +201,7 @@ def agreement(
             reference=reference if options.proportions else None,
             share=options.share,
             min_outside=options.min_outside,
-            recurring=recurring,
+            average=average,
             most=options.max_selected,
             rng=rng,
         )
@@ -231,7 +231,7 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         compared={},
     ),
     "consensus": StrategyKind(
-        partial(agreement, recurring=True),
+        partial(agreement, average="words"),
         "such spans at their other occurrences, too",
         detail="token",
         needs=_PARTIAL,
@@ -245,6 +245,21 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         needs=_PARTIAL,
         views=LIST_VIEW,
         compared={},
+    ),
+    "context_support": StrategyKind(
+        partial(agreement, views=LIST_VIEW, average="contexts"),
+        "spans that these views support in their context: below their header, or after the words "
+        "before them",
+        detail="token",
+        needs=_PARTIAL,
+        views=LIST_VIEW,
+        compared={},
+    ),
+    "likely_spans": StrategyKind(
+        partial(agreement, views=0),
+        "spans and tokens outside of them that the tagger takes for likely",
+        detail="token",
+        needs=_PARTIAL,
     ),
 }
 

@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from bootstrap.config.options import LoopOptions
 from bootstrap.selection.strategies import LIST_VIEW, Strategy
-from bootstrap.self_training.state import Candidate, Labelling, State, TrainingSet, Views
+from bootstrap.self_training.state import UNCHANGED, Candidate, Labelling, State, TrainingSet, Views
 from corpus.batch import Batch
 from taggers.base import Detail, Tagger
 
 #: Candidates without a strategy: the gold documents of iteration 0 alone and with their copies, and
 #: all annotated documents without any pseudo-label.
 SEED_ALONE, AUGMENTED, ANNOTATED_ALONE = "seed_alone", "augmented", "annotated_alone"
+NO_STRATEGIES = frozenset({SEED_ALONE, AUGMENTED, ANNOTATED_ALONE, UNCHANGED})
 
 # Part of the seed of selection's random generator; training has no such part.
 _STAGE = 1
@@ -32,8 +33,9 @@ class Candidates:
     Parameters
     ----------
     strategies : sequence of Strategy
-        Several are compared in the first iteration that selects anything; the next one compares
-        the best with its variants. All have the same measure.
+        Several are compared in the first iteration that selects anything, and again after an
+        iteration that changed nothing; the next one compares the best with its variants. All have
+        the same measure.
     loop : LoopOptions
         Options of the loop.
     augment : callable, optional
@@ -75,20 +77,19 @@ class Candidates:
             Whether no iteration follows.
         """
         if before is None:
-            second = not (last or self.initial) and self._needs_second(self.strategies)
+            second = not (last or self.initial) and self._needs_second()
             training = self.training_set(gold)
             alone = Candidate(SEED_ALONE, replace(training, copies=None), None, second)
             copies = Candidate(AUGMENTED, training, None, second)
-            return [alone, copies] if self.augment else [alone]
+            return [alone, copies] if training.copies else [alone]
         training, has_new_gold = before.training, len(gold) > len(before.training.gold)
         if has_new_gold:
             training = self.training_set(gold, training)
-        following = self.strategies_after(before.chosen)
         candidates, labellings = [], self._label(before, batches)
         for labelling in labellings:
-            strategy, documents = labelling.strategy, training.with_selected(labelling.selected)
-            second = self._needs_second([strategy] if len(labellings) > 1 else following)
-            candidates.append(Candidate(strategy.name, documents, labelling, second and not last))
+            name, documents = labelling.strategy.name, training.with_selected(labelling.selected)
+            second = not last and self._needs_second()
+            candidates.append(Candidate(name, documents, labelling, second))
         before_selection = training.pseudo_labelled
         changed = [c for c in candidates if c.training.pseudo_labelled != before_selection]
         changed = [c for c in changed or candidates[:1] if c.training.has_entities()]
@@ -155,8 +156,8 @@ class Candidates:
             before.model.min_probability,
         )
 
-    def _needs_second(self, strategies: Sequence[Strategy]) -> bool:
-        return any(strategy.views for strategy in strategies) or self.queries_second()
+    def _needs_second(self) -> bool:
+        return any(strategy.views for strategy in self.strategies) or self.queries_second()
 
     def _without_excluded(self, batch: Batch) -> Batch:
         if self.excludes is None or not (excluded := self.excludes(batch)).any():

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Protocol
 
 from bootstrap.self_training.candidates import Candidates
-from bootstrap.self_training.state import RELABEL, Labelling, State, Trial
+from bootstrap.self_training.state import RELABEL, UNCHANGED, Labelling, State, Trial
 from bootstrap.self_training.stopping import Limits
 from bootstrap.self_training.training import Trainer, best_of
 from corpus.batch import Batch
@@ -34,7 +34,7 @@ class Step:
         The states before it (None for iteration 0) and after it.
     models, labelling
         The models that were compared, and what was selected from the pool (None for iteration 0).
-        A single model may be the previous one.
+        The previous model is one of them if it stays.
     """
 
     before: State | None
@@ -122,17 +122,19 @@ def _step(
     # them. `starts` is whether the model of iteration 0 is an initial one.
     best, selections = best_of(models), [model for model in models if model.candidate.labelling]
     kept = best_of(selections or models).candidate
+    pseudo, is_unchanged = kept.labelling, models[0].candidate.name == UNCHANGED
+    if is_unchanged:
+        best, kept, selections = models[0], models[0].candidate, []
     f1, chosen, was_initial = (
         (before.f1, before.chosen, before.is_initial) if before else ((), (), starts)
     )
-    pseudo = kept.labelling
     goes_on = pseudo is None or (pseudo.finds_entities and not pseudo.selected)
     state = State(
         (*f1, best.f1),
         best,
         kept.training,
         second,
-        chosen=(*chosen, kept.name) if len(selections) > 1 else chosen,
+        chosen=(*chosen, kept.name) if len(selections) > 1 else () if is_unchanged else chosen,
         is_initial=was_initial and (before is None or best.tagger is before.model.tagger),
         learns_nothing=was_initial and not (goes_on or kept.training.has_entities()),
     )

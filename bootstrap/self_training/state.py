@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -21,6 +22,9 @@ from taggers.name_propagation import propagate_names
 
 #: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
 RELABEL = "relabel"
+
+#: The candidate of an iteration that changes nothing: its model is the previous one.
+UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,20 @@ class TrainingSet:
 
     def __len__(self) -> int:
         """Return the number of gold and pseudo-labelled documents."""
-        return len(self.gold) + sum(len(part.batch) for part in self.pseudo_labelled)
+        return len(self.gold) + self.n_pseudo_labelled
+
+    @property
+    def n_pseudo_labelled(self) -> int:
+        """The number of pseudo-labelled documents."""
+        return sum(len(part.batch) for part in self.pseudo_labelled)
+
+    def sampled(self, share: float) -> Self:
+        """Keep a share of the pseudo-labelled documents, the same ones whoever selected them."""
+        parts = []
+        for part in self.pseudo_labelled:
+            hashes = [zlib.crc32(name.encode()) for name in part.batch.ids.to_pylist()]
+            parts.append(part.take(np.flatnonzero(np.array(hashes) < share * 2**32)))
+        return replace(self, pseudo_labelled=tuple(parts))
 
     def with_selected(self, selected: Sequence[ChosenDocuments]) -> Self:
         """Add the documents selected in an iteration; when relabelling, they replace others."""
@@ -164,7 +181,7 @@ class Candidate:
     Parameters
     ----------
     name : str
-        The strategy of selection, or one of `SEED_ALONE`, `AUGMENTED` and `ANNOTATED_ALONE`.
+        The strategy of selection, or a key of `bootstrap.self_training.candidates.NO_STRATEGIES`.
     training : TrainingSet
         The training set.
     labelling : Labelling or None
@@ -184,6 +201,7 @@ class Trial:
     """A tagger trained on a candidate, its tagging of the validation documents, and its scores.
 
     `min_probability` has the smallest probabilities of entities by class that were chosen for it.
+    The tagger of a candidate that lost on a sample of its documents is `of_sample`.
     """
 
     candidate: Candidate
@@ -191,6 +209,7 @@ class Trial:
     tagging: Tagging
     scores: Scores
     min_probability: Mapping[str, float] = field(default_factory=dict)
+    of_sample: bool = False
 
     @property
     def f1(self) -> float:
@@ -213,7 +232,8 @@ class State:
     second : Tagger or None
         The tagger of the second view.
     chosen : tuple of str
-        The strategy that each comparison of strategies has chosen, in order.
+        The strategy that each comparison of strategies has chosen, in order, since the last
+        iteration that changed nothing.
     is_initial : bool
         Whether the model is still the initial one, which was not trained on documents.
     learns_nothing : bool

@@ -9,12 +9,16 @@ from typing import Literal
 import numpy as np
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.self_training.state import Candidate, State, Trial, Views
+from bootstrap.self_training.state import UNCHANGED, Candidate, State, Trial, Views
 from bootstrap.self_training.stopping import best_iteration
 from bootstrap.self_training.thresholds import chosen_min_probability
 from corpus.batch import Batch
 from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers.base import Tagger
+
+#: Strategies are compared on about so many pseudo-labelled documents, if there are more than twice
+#: as many.
+COMPARED = 5000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +38,8 @@ def fit_in_turn(fits: Sequence[Fit]) -> list[Tagger]:
 
 
 def best_of(models: Sequence[Trial]) -> Trial:
-    """Return the model with the highest validation F1, ties to the first."""
+    """Return the model with the highest validation F1, ties to the first, but none of a sample."""
+    models = [model for model in models if not model.of_sample]
     return models[best_iteration([model.f1 for model in models])]
 
 
@@ -74,28 +79,38 @@ class Trainer:
     ) -> tuple[list[Trial], Tagger | None]:
         """Train a model on each candidate, and the second view if the next iteration needs it.
 
-        The weights of the state before the iteration initialise training. The second view learns
-        from the candidate that is kept, at the same time as the others if that is known. If nothing
-        can be learned, the model and the second view stay.
+        Several strategies are compared on a sample of what they selected, and the best one is then
+        trained on all of it. The weights of the state before the iteration initialise training. The
+        second view learns from the candidate that is kept, at the same time as the others if that
+        is known. If nothing can be learned, or no model is better on the same gold documents, the
+        model and the second view stay; the previous model is then the first one returned.
         """
         iteration = before.iteration + 1 if before else 0
         if before and self._learns_nothing(compared[0], before):
             return [replace(before.model, candidate=compared[0])], before.second
         warm = before if before and self.loop.warm_start and not before.is_initial else None
-        start = warm.model.tagger if warm else None
-        fits = [
-            self._fit(self.tagger_for(iteration), iteration, candidate.training.documents(), start)
-            for candidate in compared
-        ]
+        start, tried = warm.model.tagger if warm else None, list[Trial]()
+        if samples := _samples(compared):
+            fits = [self._fit(candidate, iteration, start) for candidate in samples]
+            tried = list(map(self.scored, samples, self.fit_all(fits)))
+            best = best_of(tried)
+            others = [candidate for candidate in compared if not candidate.labelling]
+            compared = [compared[tried.index(best)], *others]
+            start = best.tagger if self.loop.warm_start else None
+            tried = [replace(trial, of_sample=True) for trial in tried if trial is not best]
+        fits = [self._fit(candidate, iteration, start) for candidate in compared]
         kept = [candidate for candidate in compared if candidate.labelling] or compared[-1:]
         second = self._second_fit(iteration, kept[0], warm) if len(kept) == 1 else []
         taggers = self.fit_all([*fits, *second])
         models = list(map(self.scored, compared, taggers))
+        if before and self._may_stay(models, before):
+            stays = replace(before.model, candidate=Candidate(UNCHANGED, before.training))
+            return [stays, *models, *tried], before.second
         if len(kept) > 1:
             best = best_of([model for model in models if model.candidate in kept])
             if second := self._second_fit(iteration, best.candidate, warm):
                 taggers += self.fit_all(second)
-        return models, taggers[len(models)] if second else None
+        return [*models, *tried], taggers[len(models)] if second else None
 
     def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         """Score a tagger on the validation documents."""
@@ -111,6 +126,13 @@ class Trainer:
         scores = score_batches(self.validation, predicted)
         return Trial(candidate, tagger, tagging, scores, least)
 
+    def _may_stay(self, models: Sequence[Trial], before: State) -> bool:
+        """Return whether all models, of the same kind and gold documents, are worse than before."""
+        candidate, tagger = models[0].candidate, models[0].tagger
+        comparable = candidate.training.gold is before.training.gold and not before.is_initial
+        same = comparable and tagger.kind == before.model.tagger.kind
+        return same and best_of(models).f1 < before.model.f1
+
     def _learns_nothing(self, candidate: Candidate, before: State) -> bool:
         """Return whether training would result in the same model again, or in none."""
         then, now = before.training, candidate.training
@@ -124,10 +146,25 @@ class Trainer:
         if self.second_tagger_for is None or not kept.needs_second:
             return []
         documents = kept.training.documents(second=True)
-        start = warm.second if warm else None
-        return [self._fit(self.second_tagger_for(iteration), iteration, documents, start)]
+        tagger = self.second_tagger_for(iteration)
+        return [self._fit_of(tagger, iteration, documents, warm.second if warm else None)]
 
-    def _fit(self, tagger: Tagger, iteration: int, documents: Batch, start: Tagger | None) -> Fit:
+    def _fit(self, candidate: Candidate, iteration: int, start: Tagger | None) -> Fit:
+        documents = candidate.training.documents()
+        return self._fit_of(self.tagger_for(iteration), iteration, documents, start)
+
+    def _fit_of(
+        self, tagger: Tagger, iteration: int, documents: Batch, start: Tagger | None
+    ) -> Fit:
         start = start if start and start.kind == tagger.kind else None
         rng = np.random.default_rng([self.loop.random_state, iteration])
         return Fit(tagger, documents, self.validation.batch, start, rng)
+
+
+def _samples(compared: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates of strategies with a sample of their documents, if that is much less."""
+    selections = [candidate for candidate in compared if candidate.labelling]
+    most = max((candidate.training.n_pseudo_labelled for candidate in selections), default=0)
+    if len(selections) < 2 or most <= 2 * COMPARED:
+        return []
+    return [replace(c, training=c.training.sampled(COMPARED / most)) for c in selections]

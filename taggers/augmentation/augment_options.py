@@ -17,8 +17,8 @@ class AugmentOptions:
 
     copies: int = option(
         20,
-        "copies of each gold document with entities, in which mentions are replaced; 0 is no "
-        "augmentation (bootstrap help augmentation)",
+        "copies of each gold document with entities, in which mentions are replaced, or fewer if "
+        "these documents have many tokens; 0 is no augmentation (bootstrap help augmentation)",
         least=0,
     )
     weight: float = option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -27,6 +28,10 @@ from taggers.augmentation.mentions import Occurrence, Occurrences
 _SEPARATORS = (" ", ". ", ", ", " - ", " (", "; ", ": ")
 _SEPARATOR_SHARES = (0.3, 0.25, 0.25, 0.05, 0.05, 0.05, 0.05)
 _FULL_STOP = 0.5  # the probability of a full stop at the end
+
+#: The most tokens of the copied documents, counted for each copy. A seed that gets less than two
+#: copies of each has enough mentions of its own, and gets none.
+MOST_TOKENS = 400_000
 
 
 class MentionReplacement:
@@ -73,25 +78,31 @@ class MentionReplacement:
         """For each class with mentions, the number of its distinct mentions of each kind."""
         return self._mentions.distinct
 
-    def copies(self, rng: np.random.Generator) -> Batch:
-        """Build copies of the documents with entities.
-
-        Documents with unknown tags are not copied.
-
-        Returns
-        -------
-        Batch
-            ``options.copies`` copies of each document with entities, one document after another.
-            The copy 3 of the document ``a`` has the id ``a+3``, its group, and the weight of the
-            document times ``options.weight / options.copies``.
-        """
-        gold, number = self._gold, self._options.copies
-        offsets = gold.document_offsets.tolist()
-        chosen = [
+    @cached_property
+    def rows(self) -> list[int]:
+        """The documents that are copied: those with entities and without unknown tags."""
+        gold, offsets = self._gold, self._gold.document_offsets.tolist()
+        return [
             row
             for row, entities in enumerate(self._occurrences.documents)
             if entities and not (gold.tags[offsets[row] : offsets[row + 1]] == UNKNOWN).any()
         ]
+
+    def copies(self, rng: np.random.Generator) -> Batch:
+        """Build copies of the documents with entities.
+
+        Returns
+        -------
+        Batch
+            ``options.copies`` copies of each document with entities, one document after another,
+            or fewer: together they have at most `MOST_TOKENS` tokens of the documents. The copy 3
+            of the document ``a`` has the id ``a+3``, its group, and the weight of the document
+            divided by the number of its copies, times ``options.weight``.
+        """
+        gold, chosen = self._gold, self.rows
+        tokens = sum(int(gold.lengths[row]) for row in chosen)
+        enough = MOST_TOKENS // max(tokens, 1)
+        number = min(self._options.copies, enough if enough > 1 else 0)
         ids, texts, groups = (column.to_pylist() for column in (gold.ids, gold.texts, gold.groups))
         separator = "+"
         while any(separator in name for name in ids):

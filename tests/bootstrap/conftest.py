@@ -324,7 +324,7 @@ def _contents(folder: Path) -> dict[str, object]:
             continue  # written beside, by a run that was killed before it could rename it
         if path.is_symlink():
             content[name] = str(path.readlink())
-        elif path.name == "metrics.json":
+        elif path.name == "metrics.json" and path.parent.name != "final":
             metrics = json.loads(path.read_text(encoding="utf-8"))
             content[name] = {**metrics, "seconds": sorted(metrics["seconds"]), "digest": ""}
         elif path.name == "metrics.parquet":

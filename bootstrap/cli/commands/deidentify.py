@@ -36,6 +36,8 @@ from bootstrap.deidentification.deidentify import (
 )
 from bootstrap.deidentification.recall import Estimate, coverage_of, estimated
 from bootstrap.deidentification.report import Report
+from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.execution.processes import default_jobs
 from bootstrap.reports.deidentification import ShownNotes, deidentification_report
 from bootstrap.reports.page import page_of
 from bootstrap.runs.folder import Run
@@ -164,6 +166,9 @@ def _estimate(
     elif run.has_begun():
         data, labels = load_data(run.config_file)
         batches = read_source_batches(data, "validation", labels, problems)
+        if run.final_model():  # which has learned from these documents
+            jobs = options.jobs or default_jobs()
+            tagger = ParallelTagger.load(run.best_model(), trust=options.trust, jobs=jobs)
     else:
         return None
     coverage = coverage_of(batches, tagger, how)

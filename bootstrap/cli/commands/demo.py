@@ -69,18 +69,21 @@ def main(options: argparse.Namespace) -> None:
     reason = f"Stopped: {STOPPED[outcome.stopped or 'maximum']}."
     print_lines(["", *decision_lines(run.metrics()), reason, ""])
     print_classes(run)
-    best = outcome.iteration
-    first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
+    best, models = outcome.iteration, [run.iteration(0).model_folder, run.best_model()]
+    first, last = (scores_on_test(demo, model, jobs) for model in models)
     print_lines(gain_lines(first, last, best))
-    print_lines(_deidentified_lines(demo, best))
+    if final := run.final_model():
+        f1 = scores_on_test(demo, final, jobs).counts("ner").f1
+        print_lines([f"Trained once more on the validation notes as well, it has F1 {f1:.3f}."])
+    print_lines(_deidentified_lines(demo))
     print_lines(_next_lines(demo))
 
 
-def _deidentified_lines(demo: Demo, iteration: int) -> Iterator[str]:
+def _deidentified_lines(demo: Demo) -> Iterator[str]:
     """Yield test notes before and after. They are synthetic, so that their text may be shown."""
     yield ""
     yield "Test notes, as they are (-) and without the patient (+):"
-    for before, after in deidentified_on_test(demo, iteration, _SHOWN):
+    for before, after in deidentified_on_test(demo, _SHOWN):
         yield f"  - {before}"
         yield f"  + {after}"
 

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bootstrap.cli.console import output, print_lines, report_compiling, report_problems
+from bootstrap.cli.console import (
+    StageProgress,
+    output,
+    print_lines,
+    report_compiling,
+    report_problems,
+)
 from bootstrap.cli.display import RunDisplay, outcome_lines, print_classes
 from bootstrap.cli.logs import log_event, log_lines, progress_enabled
 from bootstrap.config.configuration import LACKS_ACTIVE, Configuration, load_configuration
@@ -81,7 +87,7 @@ def run_and_show(
         opened_run(folder, configuration, resume=resume) as run,
     ):
         if run.is_finished():  # but the process may have been killed before it completed the run
-            complete_run(run, configuration, notes, jobs=jobs or default_jobs())
+            _complete(run, configuration, notes, jobs)
             print_lines([f"{folder} is finished."])
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
@@ -106,8 +112,14 @@ def run_and_show(
             report_problems(notes.unlabeled.problems)
         if not configuration.active:
             log_lines(_log, logging.WARNING, _pool_lines(run.metrics(), configuration.loop))
-        complete_run(run, configuration, notes, jobs=jobs or default_jobs())
+        _complete(run, configuration, notes, jobs)
         return run
+
+
+def _complete(run: Run, configuration: Configuration, notes: Notes, jobs: int | None) -> None:
+    """Complete a run, and show the training of its final model."""
+    with StageProgress("steps") as bar:
+        complete_run(run, configuration, notes, jobs=jobs or default_jobs(), report=bar.report)
 
 
 def _warn_of_notes(notes: Notes) -> None:

@@ -52,7 +52,7 @@ def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
     found = load(file, '[loop]\npreset = "paper"')
     assert found.tagger.options == plain(CRFOptions)
     assert found.augment == AugmentOptions(copies=0)
-    assert found.loop == LoopOptions("paper", 20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
+    assert found.loop == LoopOptions("paper", 20, 50_000, 3, 0.0, "accumulate", refit=False)
     expected = ("confident_documents", 0.85, "probability", 5000, True)
     assert found.select == SelectOptions(*expected)
 

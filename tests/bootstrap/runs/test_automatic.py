@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bootstrap.runs.folder import Run
+from bootstrap.self_training.training import Trainer
 from tests.bootstrap.refusals import refusal
 
 Command = Callable[..., Any]
@@ -55,7 +57,9 @@ def test_alternatives_are_compared_once_and_the_best_is_kept(automatic: Path) ->
     for row in rows[:3]:
         (chosen,) = [trial for trial in row.trials if trial.chosen]
         assert chosen.f1 == row.f1 == max(trial.f1 for trial in row.trials)
-    assert all(not row.trials and row.strategy == rows[2].strategy for row in rows[3:])
+    for before, row in pairwise(rows[2:]):
+        assert row.f1 >= before.f1 and row.is_unchanged == bool(row.trials)
+        assert row.strategy == rows[2].strategy
     assert len({row.augmented for row in rows}) == 1
 
 
@@ -80,6 +84,30 @@ def test_an_interrupted_run_continues_with_the_same_result(
     assert len(Run(run).metrics()) == closed
     assert command(*arguments, "--resume").code == 0
     assert contents(run) == contents(automatic / "run")
+
+
+@pytest.mark.slow
+def test_a_run_whose_previous_model_stays_continues_the_same(
+    automatic: Path, tmp_path: Path, command: Command, contents: Callable[[Path], Any]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "_may_stay", lambda self, models, before: before.iteration == 0)
+        whole, part = tmp_path / "whole", tmp_path / "part"
+        arguments = ["run", automatic / "config.toml", "--jobs", "1", "--out"]
+        assert command(*arguments, whole).code == 0
+        with pytest.MonkeyPatch.context() as stopping:
+            stopping.setattr(Run, "close_iteration", _stopped_after(2))
+            assert command(*arguments, part).code != 0
+        assert Run(part).iteration(1).second_folder.is_dir()
+        assert command(*arguments, part, "--resume").code == 0
+    assert contents(part) == contents(whole)
+    rows = Run(whole).metrics()
+    assert [row.is_unchanged for row in rows[:2]] == [False, True]
+    assert rows[1].f1 == rows[0].f1 and rows[1].training_documents == rows[0].training_documents
+    assert len(rows[2].trials) == 3  # all strategies are compared again
+    models = [Run(whole).iteration(number).model_folder for number in (0, 1)]
+    assert contents(models[0]) == contents(models[1])
+    assert "; chosen: the previous model" in command("show", whole).out
 
 
 def _stopped_after(closed: int) -> Callable[..., None]:

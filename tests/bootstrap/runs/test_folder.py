@@ -213,11 +213,10 @@ def test_the_best_is_linked_and_the_table_is_complete(tmp_path: Path, close: Clo
     assert mode(run.folder / "metrics.parquet") == 0o600
 
 
-def test_a_run_is_finished_when_its_end_is_written(tmp_path, close, make_metrics) -> None:
+def test_a_run_is_finished_when_its_end_is_written(tmp_path, close) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
-    run.iteration(1).folder.mkdir()
-    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS, [])
+    close(run, 0.6)
     assert not run.is_finished() and run.outcome().stopped is None
     run.end("stagnation")
     assert run.is_finished()
@@ -228,7 +227,7 @@ def test_a_run_is_finished_when_its_end_is_written(tmp_path, close, make_metrics
 
 @pytest.mark.parametrize("selects", [False, True])
 def test_a_finished_run_has_no_model_of_a_second_view(
-    tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics], selects: bool
+    tmp_path: Path, close: Close, selects: bool
 ) -> None:
     """A run that stops by stagnation has trained it for another iteration."""
     run = begun(tmp_path / "run")
@@ -237,7 +236,7 @@ def test_a_finished_run_has_no_model_of_a_second_view(
     assert run.iteration(0).second_folder.is_dir()
     if selects:
         run.iteration(1).second_folder.mkdir(parents=True)
-    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS, [])
+    close(run, 0.6)
     run.end("stagnation")
     assert (
         not run.iteration(0).second_folder.exists() and not run.iteration(1).second_folder.exists()
@@ -248,11 +247,9 @@ def test_a_finished_run_has_no_model_of_a_second_view(
     assert run.is_finished() and not run.iteration(1).second_folder.exists()
 
 
-def test_where_nothing_was_selected_the_model_is_copied(tmp_path, close, make_metrics) -> None:
+def test_where_nothing_was_selected_the_table_is_empty(tmp_path, close) -> None:
     run = begun(tmp_path / "run")
-    close(run, 0.5)
-    run.close_iteration(1, None, make_metrics(f1=0.5), COUNTS, [])
-    assert (run.iteration(1).model_folder / "model.json").read_text() == "0"
+    close(run, 0.5, 0.5)
     table = pq.read_table(run.iteration(1).folder / "selected.parquet")
     assert len(table) == 0
     assert "confidence" in table.column_names

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.selection.agreement import Opinions, agreed_spans
+from bootstrap.selection.agreement import Average, Opinions, agreed_spans
 from bootstrap.selection.proportions import Reference, configured_reference
-from bootstrap.selection.strategies import SelectOptions, portfolio, strategy_for
+from bootstrap.selection.strategies import (
+    LIST_VIEW,
+    STRATEGIES,
+    SelectOptions,
+    portfolio,
+    strategy_for,
+)
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import TokenSpans, classes_of, find_entities, well_formed
@@ -62,7 +68,7 @@ def select(
     *,
     share: float = 1.0,
     min_outside: float = 0.5,
-    recurring: bool = False,
+    average: Average | None = None,
     most: int = 100,
 ) -> Batch:
     """Return the documents selected, with their tags."""
@@ -72,7 +78,7 @@ def select(
         reference=reference,
         share=share,
         min_outside=min_outside,
-        recurring=recurring,
+        average=average,
         most=most,
         rng=np.random.default_rng(0),
     )
@@ -91,9 +97,9 @@ def test_support_is_the_lowest_probability_of_the_class(example) -> None:
         assert supports.tolist() == pytest.approx(expected)
 
 
-@given(views(), st.booleans())
+@given(views(), st.sampled_from([None, "words"]))
 def test_without_a_reference_likely_spans_are_kept_and_other_candidates_are_unknown(
-    example: tuple[Batch, list[Tagging]], recurring: bool
+    example: tuple[Batch, list[Tagging]], average: Average | None
 ) -> None:
     batch, taggings = example
     found = agreed_spans(
@@ -102,7 +108,7 @@ def test_without_a_reference_likely_spans_are_kept_and_other_candidates_are_unkn
         reference=None,
         share=1.0,
         min_outside=0.5,
-        recurring=recurring,
+        average=average,
         most=100,
         rng=np.random.default_rng(0),
     )
@@ -111,7 +117,7 @@ def test_without_a_reference_likely_spans_are_kept_and_other_candidates_are_unkn
     taken = np.zeros(batch.n_tokens, bool)
     for first, last, kind in zip(kept.first, kept.last, kept.classes, strict=True):
         taken[first : last + 1] = True
-        if not recurring:
+        if not average:
             name = classes_of(LABELS)[kind]
             each = [naive_support(tagging, first, last, name) for tagging in taggings]
             assert np.mean(each) >= 0.5
@@ -154,7 +160,35 @@ def test_other_occurrences_of_a_name_are_found_and_count() -> None:
     view = tagging_of(batch, [3, 0, 3, 0, 0, 0], [1, 1, 1, 1, 1, 0.6])
     assert select([view], batch).tags.tolist() == [3, 0, 3, 0, 0, 0]
     # Its support is the mean of its own, 0.4, and that of all three, 0.8.
-    assert select([view], batch, recurring=True).tags.tolist() == [3, 0, 3, 0, 0, 3]
+    assert select([view], batch, average="words").tags.tolist() == [3, 0, 3, 0, 0, 3]
+
+
+def test_a_context_that_other_views_do_not_support_has_no_entities() -> None:
+    def decide(lines: int, confidence: float) -> list[int]:
+        batch = batch_of(*["NHC: Ana"] * lines, "ve Ana")
+        first = tagging_of(batch, [0, 0, 3] * lines + [0, 3], [0.9, 0.9, 0.99] * lines + [0.9] * 2)
+        second = tagging_of(batch, [0, 0, 0] * lines + [0, 3], [confidence] * (3 * lines + 2))
+        tags = select([first, second], batch, average="contexts").tags
+        assert tags[-1] == 3
+        return tags[2 : 3 * lines : 3].tolist()
+
+    assert decide(5, 0.95) == [0] * 5
+    assert decide(5, 0.8) == [3] * 5  # (0.99 + 0.2) / 2
+    assert decide(4, 0.95) == [3] * 4  # (0.99 + 0.05) / 2: too few to judge them together
+
+
+def test_the_support_of_a_span_is_averaged_with_its_context() -> None:
+    batch = batch_of(*["Sra: Eva"] * 4, *["NHC: Eva"] * 4)
+    supports = [0.9, 0.9, 0.9, 0.6, 0.5, 0.5, 0.5, 0.7]
+    view = tagging_of(batch, [0, 0, 3] * 8, np.repeat(supports, 3).tolist())
+    reference = configured_reference({"PER": 4 / 24}, {"PER": 1.0}, 0.0, 24)
+    for average, expected in (
+        (None, [3, 3, 3, -1, -1, -1, -1, 3]),
+        ("contexts", [3] * 4 + [-1] * 4),
+    ):
+        assert (
+            select([view, view], batch, reference, average=average).tags[2::3].tolist() == expected
+        )
 
 
 def test_tokens_that_may_be_entities_are_unknown() -> None:
@@ -195,9 +229,11 @@ def test_the_portfolio_begins_with_the_paper_and_leaves_out_what_a_tagger_cannot
     options = SelectOptions(strategy="auto", proportions=False)
     capabilities = ["partial_tags", "document_weights"]
     everything = portfolio(options, None, capabilities, lists=True)
-    names = ["confident_documents", "agreement", "consensus", "agreement_with_lists"]
-    assert [strategy.name for strategy in everything] == names
-    assert [strategy.name for strategy in portfolio(options, None, capabilities)] == names[:-1]
+    names = [strategy.name for strategy in everything]
+    assert names == [name for name, kind in STRATEGIES.items() if kind.compared is not None]
+    without_lists = [name for name in names if STRATEGIES[name].views < LIST_VIEW]
+    assert len(without_lists) == len(names) - 2
+    assert [each.name for each in portfolio(options, None, capabilities)] == without_lists
     assert everything[0].name == "confident_documents" and everything[1].views
     assert [strategy.name for strategy in portfolio(options, None, [])] == ["confident_documents"]
     named = replace(options, strategy="consensus")

@@ -23,7 +23,7 @@ from bootstrap.selection.strategies import (
     strategy_for,
 )
 from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE
-from bootstrap.self_training.state import State
+from bootstrap.self_training.state import UNCHANGED, State
 from bootstrap.self_training.stopping import STOPPED, Limits, stagnates
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -227,7 +227,7 @@ def test_relabelling_selects_everything_so_far_again() -> None:
 
 
 def test_relabelling_trains_again_even_where_nothing_is_left() -> None:
-    script = Script([3, 2, 1], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
+    script = Script([3, 4, 5], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
     steps = train(script, Pool(2, 2), loop=loop_options(keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], []]
     assert [step.chosen is None for step in steps] == [True, False, True]
@@ -467,15 +467,15 @@ def test_patients_of_the_validation_notes_are_never_selected(keep: Any) -> None:
 
 def test_an_iteration_says_what_it_did() -> None:
     sure = [0.1, 0.2, 0.3, 0.9, 1.0]
-    script = Script([10, 5], confidence=lambda number, name: sure[int(name[1:])])
+    script = Script([5, 10], confidence=lambda number, name: sure[int(name[1:])])
     first, second = train(script, Pool(5))
     assert second.tagged == 5
     assert second.confidence == pytest.approx(
         {f"q{q:02}": float(np.quantile(sure, q / 100)) for q in (5, 25, 50, 75, 95)}
     )
-    # Model 1 misses 5 of 10 names: of 20 tokens, 15 are tagged as model 0 did.
+    # Model 0 misses 5 of 10 names: of 20 tokens, model 1 tags 15 as model 0 did.
     assert (first.agreement, second.agreement) == (None, 0.75)
-    assert second.counts == (5, 0, 5) and second.f1 == pytest.approx(2 / 3)
+    assert first.counts == (5, 0, 5) and first.f1 == pytest.approx(2 / 3)
     assert first.human_tokens == second.human_tokens == 5
     assert (first.training_documents, second.training_documents) == (2, 4)
     assert second.step.labelling.selections[0].indices.tolist() == [3, 4]
@@ -780,6 +780,64 @@ def test_of_equal_strategies_the_first_is_kept() -> None:
     assert steps[1].strategy == "paper"
 
 
+def test_many_documents_are_compared_on_a_sample_and_the_best_is_trained_on_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Actors 1 and 2 learn from samples, and actor 3 from all that actor 2 shares with it."""
+    monkeypatch.setattr("bootstrap.self_training.training.COMPARED", 20)
+    script = Script([3, 4, 6, 5, 7])
+    strategies = [named("some", take=60), named("all", take=100)]
+    steps, cast = compared(script, Pool(100), strategy=strategies)
+    assert cast.created == [0, 1, 1, 1]
+    assert script.started == [None, 0, 0, 2]
+    some, every, whole = (set(ids(batch)[len(SEED) :]) for batch in script.trained[1:])
+    assert some < every < whole and len(whole) == 100
+    assert some == {name for name in every if int(name[1:]) < 60}
+    assert 10 < len(every) < 30
+    # The model of all is that of the iteration, although the one of the sample was better.
+    assert steps[1].tagger.number == 3 and steps[1].training_documents == len(SEED) + 100
+    assert [(x.name, x.chosen) for x in steps[1].trials] == [("all", True), ("some", False)]
+    assert steps[1].step.state.chosen == ("all",)
+
+
+@pytest.mark.parametrize("keep", ["relabel", "accumulate"])
+def test_where_every_model_is_worse_the_previous_one_stays(keep: Any) -> None:
+    """Actors 3 and 4 are worse than actor 2, which tags again for all strategies."""
+    script = Script([3, 5, 6, 4, 5, 7, 8])
+    two = replace(named("two", take=2), variants=(named("two (fewer)"),))
+    steps, cast = compared(
+        script,
+        Pool(3, 3, 3),
+        strategy=[named("one"), two],
+        loop=loop_options(patience=9, keep=keep),
+    )
+    assert cast.created == [0, 1, 1, 2, 2, 3, 3]
+    assert [step.tagger.number for step in steps] == [0, 2, 2, 6]
+    assert [(x.name, x.selected, x.chosen) for x in steps[2].trials] == [
+        (UNCHANGED, 0, True),
+        ("two", 2 + 2 * (keep == "relabel"), False),
+        ("two (fewer)", 1 + (keep == "relabel"), False),
+    ]
+    assert [trial.name for trial in steps[3].trials] == ["one", "two"]
+    assert [len(batch) - len(SEED) for batch in script.trained[-2:]] == (
+        [3, 6] if keep == "relabel" else [2 + 1, 2 + 2]
+    )
+    assert script.started[3:] == [2, 2, 2, 2]
+    assert steps[2].training_documents == len(SEED) + 2
+
+
+def test_with_new_annotations_the_previous_model_does_not_stay() -> None:
+    more = make_batch([*SEED, Document("s2", "Pac Ada")], labelled=True)
+    seed = make_batch(SEED, labelled=True)
+    steps = train(
+        Script([5, 4]),
+        Pool(2),
+        strategy=named("one"),
+        gold=lambda state: more if state else seed,
+    )
+    assert UNCHANGED not in {trial.name for trial in steps[1].trials}
+
+
 def test_while_nothing_is_selected_nothing_is_compared() -> None:
     """The strategies that select something are compared as soon as there are any."""
 
@@ -898,7 +956,7 @@ def test_a_comparison_is_not_repeated_when_the_loop_continues(done: int) -> None
     script = Script([3, 5, 6, 7, 8, 9])
     strategies = [named("one"), replace(named("two", take=2), variants=(named("fewer"),))]
     whole, _ = compared(script, Pool(3, 3, 3), strategy=strategies)
-    again = Script(script.hits)
+    again = Script(script.hits[{1: 1, 2: 3, 3: 5}[done] :])
     rest, cast = compared(
         again, Pool(3, 3, 3), strategy=strategies, after=whole[done - 1].step.state
     )

@@ -36,6 +36,7 @@ copies = 0
 
 [loop]
 iterations = 1
+refit = false
 
 [select]
 strategy = "confident_documents"

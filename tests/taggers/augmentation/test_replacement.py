@@ -62,6 +62,18 @@ def test_documents_with_entities_are_copied(small_gazetteer: Gazetteer) -> None:
     assert copies.streams == {} and copies.labels == gold.labels
 
 
+@pytest.mark.parametrize(("most", "each"), [(10**6, 20), (3 * 31, 3), (2 * 31 - 1, 0)])
+def test_many_tokens_have_fewer_copies(
+    most: int, each: int, small_gazetteer: Gazetteer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold = seed()
+    assert sum(int(gold.lengths[row]) for row in (0, 2, 3)) == 31
+    monkeypatch.setattr("taggers.augmentation.replacement.MOST_TOKENS", most)
+    _, copies = copies_of(gold, small_gazetteer)
+    assert len(copies) == 3 * each
+    assert copies.weights.sum() == pytest.approx(3 if each else 0)
+
+
 def test_mentions_become_others_of_their_kind(small_gazetteer: Gazetteer) -> None:
     replacement, copies = copies_of(seed(), small_gazetteer, copies=60, replace=1.0, own=0.0)
     town, person = r"(Vic|Olot|Palma de Mallorca)", r"(Ana|Pau|Maria Carmen) (Puig|Soler|Vila)"

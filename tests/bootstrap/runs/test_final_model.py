@@ -1,0 +1,138 @@
+"""The final model of a run: the best one, trained on the validation documents as well."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bootstrap
+from bootstrap.export import export_model
+from bootstrap.inference import find_model, read_unit_file
+from bootstrap.runs.folder import Run
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import write
+from corpus.storage.manifest import digest_of_file, read_manifest
+from taggers.privacy.pruning import Pruning
+
+Command = Callable[..., Any]
+REFIT = ("--set", "loop.refit=true", "--jobs", "1")
+
+
+def digests_of(folder: Path) -> dict[Path, str]:
+    return {
+        path.relative_to(folder): digest_of_file(path)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def refitted(project, notes, tmp_path_factory, run_here) -> tuple[Path, Path]:
+    """A run with a final model, and test notes."""
+    folder = tmp_path_factory.mktemp("refitted")
+    made = [Document(n.id, f"{n.text} .", n.spans) for n in notes(150, 7, prefix="t")]
+    write(made, folder / "test.jsonl")
+    arguments = ("--set", f"data.test={folder / 'test.jsonl'}", *REFIT)
+    done = run_here("run", project / "config.toml", "--out", folder / "run", *arguments)
+    assert done.code == 0, done
+    assert "The final model, which tags, is the model of iteration" in done.out
+    assert "; the final model has precision" in done.out
+    return folder / "run", folder / "test.jsonl"
+
+
+def test_it_has_learned_from_seed_validation_and_selected_documents(refitted, project) -> None:
+    run = Run(refitted[0])
+    best = run.metrics()[run.best_iteration()]
+    record = read_manifest(run.final.metrics_file).description
+    assert record["iteration"] == best.iteration > 0
+    assert record["documents"] == best.training_documents + 120
+    # Nearly all that the best model does not find in validation, as half of its notes are new.
+    gold = list(bootstrap.read(project / "validation.jsonl"))
+    f1 = [
+        bootstrap.evaluate(gold, bootstrap.load(folder).tag(gold)).counts().f1
+        for folder in (run.best_model(), run.model())
+    ]
+    assert f1[0] < f1[1] and f1[1] > 0.97
+
+
+def test_it_tags_with_the_thresholds_of_the_best_model(project, tmp_path, command) -> None:
+    folder = tmp_path / "run"
+    settings = ("--set", 'tagger.min_probability="auto"', *REFIT)
+    assert command("run", project / "config.toml", "--out", folder, *settings).code == 0
+    run = Run(folder)
+    best, final = read_unit_file(run.best_model()), read_unit_file(run.final.model_folder)
+    assert find_model(folder) == run.final.model_folder
+    assert final == best
+
+
+def test_test_documents_score_it_as_tagging_with_the_run_does(refitted) -> None:
+    run, gold = Run(refitted[0]), list(bootstrap.read(refitted[1]))
+    counts = run.final.test_counts()
+    scores = bootstrap.evaluate(gold, bootstrap.load(refitted[0]).tag(gold))
+    assert counts.total == scores.counts()
+
+
+def test_a_run_killed_before_it_had_a_final_model_trains_the_same_one(
+    refitted, project, tmp_path, command
+) -> None:
+    folder = Path(shutil.copytree(refitted[0], tmp_path / "run", symlinks=True))
+    final = Run(folder).final
+    before = digests_of(final.folder)
+    final.metrics_file.unlink()
+    arguments = ("--set", f"data.test={refitted[1]}", *REFIT, "--resume")
+    assert command("run", project / "config.toml", "--out", folder, *arguments).code == 0
+    assert digests_of(final.folder) == before
+    assert not list(folder.glob("iterations/*/alternative-*"))
+
+
+def test_a_final_model_that_has_changed_is_refused(refitted, tmp_path, command) -> None:
+    folder = Path(shutil.copytree(refitted[0], tmp_path / "run", symlinks=True))
+    description = Run(folder).final.model_folder / "model.json"
+    description.write_bytes(description.read_bytes().replace(b'"window": 1', b'"window": 2'))
+    with pytest.raises(InputError, match="it is not the file that was saved"):
+        find_model(folder)
+    done = command("tag", folder, refitted[1], tmp_path / "tagged.jsonl")
+    assert done.code == 2 and not (tmp_path / "tagged.jsonl").exists()
+
+
+def test_the_paper_and_an_untrained_best_model_have_none(finished, project, tmp_path) -> None:
+    assert Run(finished).final_model() is None
+    model = {"kind": "divergence", "names": ["census-es"], "label": "PERSON"}
+    settings = {
+        "initial_model": model,
+        "data": {"seed": ""},
+        "loop": {"iterations": 0, "refit": True},
+    }
+    run = bootstrap.train(project / "config.toml", out=tmp_path / "run", jobs=1, **settings)
+    assert run.final_model() is None and find_model(tmp_path / "run") == run.best_model()
+
+
+def test_recall_is_estimated_with_a_model_that_has_not_seen_validation(
+    refitted, tmp_path, command
+) -> None:
+    run, estimates = Run(refitted[0]), []
+    without = Path(shutil.copytree(refitted[0], tmp_path / "run", symlinks=True))
+    shutil.rmtree(Run(without).final.folder)
+    for folder in (run.folder, without):
+        out = tmp_path / f"{folder.parent.name}.jsonl"
+        report = out.with_suffix(".json")
+        command("deidentify", folder, refitted[1], out, "--recall", "0.9", "--json", report)
+        estimates.append(json.loads(report.read_text())["estimate"])
+    assert estimates[0] == estimates[1]
+
+
+def test_exports_are_scored_with_a_model_that_has_not_seen_validation(refitted, tmp_path) -> None:
+    run = Run(refitted[0])
+    exported = export_model(
+        run.folder, tmp_path / "out", pruning=Pruning.from_choices(min_patients=200), gold=None
+    )
+    assert exported.f1[0] == run.metrics()[run.best_iteration()].f1 > exported.f1[1] > 0
+    before = read_manifest(run.final.model_folder / "model.json").description
+    after = read_manifest(tmp_path / "out" / "model.json").description
+    assert after["options"] == before["options"]
