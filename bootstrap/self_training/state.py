@@ -181,7 +181,7 @@ class Candidate:
     Parameters
     ----------
     name : str
-        The strategy of selection, or a key of `bootstrap.self_training.candidates.NO_STRATEGIES`.
+        The strategy of selection, or one of `bootstrap.self_training.candidates.NO_STRATEGIES`.
     training : TrainingSet
         The training set.
     labelling : Labelling or None

@@ -96,8 +96,9 @@ def test_a_report_replaces_nothing_but_a_file(report, tmp_path, make_report) -> 
     (tmp_path / f"folder-{report}").mkdir()
     refused = make_report(tmp_path / f"folder-{report}")
     assert (refused.code, refused.out) == (2, "")
-    assert f"folder-{report}" in refused.err
-    assert "cannot be written: Is a directory" in refused.err or "expected a file" in refused.err
+    noticed = "is a folder; expected a file"  # before the work
+    message = noticed if report.endswith(".json") else "cannot be written: Is a directory"
+    assert f"folder-{report} {message}" in refused.err
     # A pipe is not replaced but written to.
     pipe = tmp_path / f"pipe-{report}"
     os.mkfifo(pipe)
