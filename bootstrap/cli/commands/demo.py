@@ -74,7 +74,7 @@ def main(options: argparse.Namespace) -> None:
     print_lines(gain_lines(first, last, best))
     if final := run.final_model():
         f1 = scores_on_test(demo, final, jobs).counts("ner").f1
-        print_lines([f"Trained once more on the validation notes as well, it has F1 {f1:.3f}."])
+        print_lines([f"The final model, trained on the validation notes as well, has F1 {f1:.3f}."])
     print_lines(_deidentified_lines(demo))
     print_lines(_next_lines(demo))
 
