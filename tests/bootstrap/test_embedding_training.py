@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 import shutil
@@ -155,7 +156,9 @@ def test_an_interrupted_training_goes_on(pool: Path, tmp_path: Path, launch: Any
     assert launch(*arguments, "-o", tmp_path / "whole").code == 0
     folder = tmp_path / "stopped"
     process = launch.start(*arguments, "-o", folder)
-    while not list(folder.glob(".*/checkpoint/*/random.json")) and process.poll() is None:
+    # `Path.glob` fails where a folder is renamed while it looks.
+    pattern = f"{folder}/.*/checkpoint/*/random.json"
+    while not glob.glob(pattern) and process.poll() is None:  # noqa: PTH207
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     stopped = launch.finish(process)

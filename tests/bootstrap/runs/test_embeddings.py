@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
 import json
 import logging
@@ -288,7 +289,9 @@ def test_a_run_that_is_killed_ends_with_the_same_embeddings(
         "*/clusters-16.json",
     ):
         process = start(folder)
-        while not list(folder.glob(f"embeddings/{awaited}")) and process.poll() is None:
+        # `Path.glob` fails where a folder is renamed while it looks.
+        pattern = f"{folder}/embeddings/{awaited}"
+        while not glob.glob(pattern, include_hidden=True) and process.poll() is None:  # noqa: PTH207
             time.sleep(0.002)
         process.kill()
         assert launch.finish(process).code in (0, -signal.SIGKILL)
