@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from typing import Self
 
 import numpy as np
@@ -279,16 +279,13 @@ class UnlabeledNotes:
         for notes in read_source_batches(self._options, "unlabeled", {}, problems):
             texts = normalised_texts(notes.column("text"))
             is_held_out = np.asarray(pc.is_in(texts, self._held_out))
-            kept = notes.filter(pa.array(~is_held_out)) if is_held_out.any() else notes
-            units = split_batch(kept, self._options.unit, problems)
-            rows = np.flatnonzero(~is_held_out)[units.owners]
-            cuts = np.searchsorted(rows, np.flatnonzero(is_held_out)).tolist()
-            for number, (first, last) in enumerate(pairwise([0, *cuts, len(rows)])):
-                if number:  # nothing is counted before it is reached, as if read one by one
-                    problems.count(HELD_OUT)
-                begin = min(first + skipped, last)
-                skipped -= begin - first
-                yield units.batch.slice(begin, last - begin)
+            if number := int(is_held_out.sum()):
+                problems.counts[HELD_OUT] += number
+            kept = notes.filter(pa.array(~is_held_out)) if number else notes
+            units = split_batch(kept, self._options.unit, problems).batch
+            first = min(skipped, len(units))
+            skipped -= first
+            yield units.slice(first)
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""

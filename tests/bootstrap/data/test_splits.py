@@ -12,7 +12,14 @@ import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.preparation import fingerprint
-from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes, read_labelled, read_notes
+from bootstrap.data.splits import (
+    HELD_OUT,
+    LabelledNotes,
+    Notes,
+    UnlabeledNotes,
+    read_labelled,
+    read_notes,
+)
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
@@ -105,20 +112,16 @@ def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Conf
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])
-def test_what_is_held_out_is_counted_as_if_notes_were_read_one_by_one(unit, configure) -> None:
+def test_what_is_held_out_is_counted_and_does_not_divide_what_is_read(unit, configure) -> None:
     gold = [Document("v", "Anna ve", (Span(0, 4, "PERSON"),))]
     pool = [Document(name, "Anna ve" if name.isdigit() else "nota") for name in "0ab12cd3ef45"]
     settings = (f"data.unit={unit}", "loop.batch=2")
     notes = all_notes(configure(*settings, seed=gold, validation=gold, unlabeled=pool))
-    counted = [
-        (
-            "".join(name[0] for name in batch.ids.to_pylist()),
-            notes.unlabeled.problems.counts.total(),
-        )
-        for batch in notes.unlabeled.batches()
-    ]
-    assert counted == [("ab", 1), ("cd", 3), ("ef", 4)]
-    assert notes.unlabeled.problems.counts.total() == 6
+    for start, read in ((0, ["ab", "cd", "ef"]), (1, ["cd", "ef"]), (3, [])):
+        batches = notes.unlabeled.batches(start)
+        assert ["".join(name[0] for name in batch.ids.to_pylist()) for batch in batches] == read
+        assert notes.unlabeled.problems.counts == {HELD_OUT: 6}
+    assert [len(units) for units in notes.unlabeled.units()] == [6]
 
 
 def test_no_more_is_read_than_is_asked_for(configure, monkeypatch) -> None:
