@@ -1,7 +1,7 @@
-"""Precision, recall and F1 of name propagation: a table of docs/results.md.
+"""Precision, recall and F1 of propagation: a table of docs/results.md.
 
-Models trained on a few lines of MEDDOCAN's training split tag one half of the development documents
-by line, PERSON only. Settings are chosen on the first half and reported on the second.
+CRFs trained on a few lines of MEDDOCAN's training split tag one half of the development documents
+by line. The other half chose the settings.
 
     python benchmarks/propagation.py --half 0
     python benchmarks/propagation.py --half 1
@@ -10,44 +10,53 @@ by line, PERSON only. Settings are chosen on the first half and reported on the 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 import numpy as np
-from meddocan_lines import PERSON, SEEDS, lines_of, plain
+from meddocan_lines import MERGED, SEEDS, lines_of, plain
 
 from corpus.batch import make_batch
-from corpus.evaluation.scoring import score
+from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers import make_tagger
 from taggers.crf import CRFOptions
-from taggers.name_propagation import propagate_names
+from taggers.options import Reach
+from taggers.propagation import propagate
+
+REACHES: Mapping[str, Mapping[str, Reach]] = {
+    "nothing": {},
+    "text": {"PERSON": "text", "LOCATION": "text"},
+    "words of PERSON": {"PERSON": "words", "LOCATION": "text"},
+}
 
 
 def main() -> None:
-    """Print scores without and with name propagation."""
+    """Print scores with and without propagation."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", type=int, choices=(0, 1), default=0)
     parser.add_argument("--states", type=int, nargs="+", default=[0, 1, 2])
     arguments = parser.parse_args()
-    train, dev = lines_of("train", PERSON), lines_of("dev", PERSON)
+    train, dev = lines_of("train", MERGED), lines_of("dev", MERGED)
     number = {name: index for index, name in enumerate(dict.fromkeys(line.group for line in dev))}
     dev = [line for line in dev if number[line.group] % 2 == arguments.half]
-    batch = make_batch(dev, labelled=False)
+    gold = GoldBatch.from_documents(dev, make_batch(dev, labelled=True))
     notes = np.array([number[line.group] for line in dev])
+    print("| seed | propagated | PERSON | LOCATION |\n|---|---|---|---|")
     for kind, draw in SEEDS.items():
-        rows = []
+        scores: dict[str, list[list[list[float]]]] = {name: [] for name in REACHES}
         for state in arguments.states:
             chosen = draw(train, np.random.default_rng(state))
             seed = make_batch([train[index] for index in chosen], labelled=True)
             tagger = make_tagger("crf", plain(CRFOptions)).fit(seed, rng=np.random.default_rng(0))
-            own = tagger.tag(batch, detail="entity")
-            for found in (own, propagate_names(own, batch, notes, ["PERSON"])):
-                documents = batch.with_tags(found.tags, found.labels).to_documents()
-                rows.append(score(dev, documents).counts("ner"))
-        for name, part in (("without", rows[::2]), ("propagated", rows[1::2])):
-            means = np.mean([(each.precision, each.recall, each.f1) for each in part], axis=0)
-            print(
-                f"{kind:8} {name:13} P {means[0]:.4f} R {means[1]:.4f} F1 {means[2]:.4f}",
-                flush=True,
-            )
+            tagging = tagger.tag(gold.batch, detail="entity")
+            for name, reaches in REACHES.items():
+                tags = propagate(tagging, gold.batch, notes, reaches).tags
+                scored = score_batches(gold, gold.batch.with_tags(tags, tagging.labels))
+                counts = [scored.class_counts(label) for label in ("PERSON", "LOCATION")]
+                scores[name].append([[c.f1, c.precision, c.recall] for c in counts])
+        for name, rows in scores.items():
+            means = np.mean(rows, axis=0).tolist()
+            cells = (f"{f1:.3f}, P {p:.3f} R {r:.3f}" for f1, p, r in means)
+            print(f"| {kind} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

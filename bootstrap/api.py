@@ -41,6 +41,7 @@ from corpus.formats import Columns, WriteReport
 from corpus.formats.batches import batches_of, documents_of
 from corpus.tags import classes_of
 from corpus.units import Unit
+from taggers.options import Reach
 
 #: The keys of ``[data]`` that `train` takes as separate arguments.
 _NOTES = ("seed", "validation", "unlabeled", "unit")
@@ -56,15 +57,15 @@ class Model:
         The tagger.
     unit : {"document", "line", "sentence"}
         The unit that is tagged separately.
-    propagate : tuple of str
-        Classes whose names are propagated within a note.
+    propagate : mapping of str to {"text", "words"}
+        What is propagated of the entities of each class within a note.
     min_probability : mapping of str to float
         The smallest probability of entities that are tagged, by class.
     """
 
     tagger: ParallelTagger
     unit: Unit
-    propagate: tuple[str, ...]
+    propagate: Mapping[str, Reach]
     min_probability: Mapping[str, float]
 
     @property

@@ -32,6 +32,7 @@ from corpus.units import UNITS, Unit
 from taggers import Tagger, TrainingError, make_tagger
 from taggers.base import Detail
 from taggers.model_folder import read_file_of_model
+from taggers.options import Reach
 
 
 def find_model(path: Path) -> Path:
@@ -62,8 +63,8 @@ class UnitFile(msgspec.Struct, frozen=True):
     ----------
     unit : {"document", "line", "sentence"}
         The unit of the documents that the model was trained on.
-    propagate : tuple of str
-        The classes for name propagation.
+    propagate : dict of str to {"text", "words"}
+        What is propagated of the entities of each class.
     columns : Columns
         The names of the columns of the unlabeled documents of the run.
     min_probability : dict of str to float
@@ -71,7 +72,7 @@ class UnitFile(msgspec.Struct, frozen=True):
     """
 
     unit: Unit
-    propagate: tuple[str, ...] = ()
+    propagate: dict[str, Reach] = {}
     columns: Columns = Columns()
     min_probability: dict[str, float] = {}
 
@@ -91,8 +92,8 @@ def read_unit_file(model: Path) -> UnitFile:
         return msgspec.convert(parse_json(content, UNIT_FILE), UnitFile)
     except (InputError, ValueError):
         raise InputError(
-            f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, a list of "
-            "classes to propagate, and a smallest probability by class"
+            f"{model / UNIT_FILE} does not name a unit, one of {', '.join(UNITS)}, and by class "
+            'what is propagated ("text" or "words") and a smallest probability'
         ) from None
 
 
@@ -170,7 +171,7 @@ def tag_documents(
     measure: str = "probability",
     *,
     detail: Detail = "document",
-    propagate: Sequence[str] = (),
+    propagate: Mapping[str, Reach] | None = None,
     min_probability: Mapping[str, float] | None = None,
 ) -> Iterator[TaggedDocument]:
     """Yield documents with the spans that a tagger finds, tagged a bounded number at a time.
@@ -184,7 +185,7 @@ def tag_documents(
     unit, measure, detail, propagate, min_probability
         As in `bootstrap.tagging.TagOptions`.
     """
-    options = TagOptions(unit, measure, detail, tuple(propagate), min_probability or {})
+    options = TagOptions(unit, measure, detail, propagate or {}, min_probability or {})
     for batch in tagged_batches(batches_of(documents), tagger, options, TagSummary()):
         of_spans: Iterable[Sequence[float]] = repeat(())
         if detail == "entity":

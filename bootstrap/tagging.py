@@ -31,7 +31,8 @@ from corpus.units import Unit, split_batch
 from taggers import Tagger, Tagging
 from taggers.base import Detail, joined
 from taggers.min_probability import without_improbable
-from taggers.name_propagation import propagate_names
+from taggers.options import Reach
+from taggers.propagation import propagate
 
 Result = TypeVar("Result")
 
@@ -55,9 +56,9 @@ class TagOptions:
         The measure of confidence, one of `taggers.base.MEASURES`.
     detail : str
         "entity" computes the confidence of each span.
-    propagate : tuple of str
-        Classes for name propagation within a note, and between notes of a patient that are tagged
-        in the same batch; see `taggers.name_propagation`.
+    propagate : mapping of str to {"text", "words"}
+        What is propagated of the entities of each class within a note, and between notes of a
+        patient that are tagged in the same batch; see `taggers.propagation`.
     min_probability : mapping of str to float
         The smallest probability of entities by class; see `taggers.min_probability`.
     """
@@ -65,7 +66,7 @@ class TagOptions:
     unit: Unit = "document"
     measure: str = "probability"
     detail: Detail = "document"
-    propagate: tuple[str, ...] = ()
+    propagate: Mapping[str, Reach] = field(default_factory=dict)
     min_probability: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -105,7 +106,7 @@ def find_spans(options: TagOptions, tagger: Tagger, notes: pa.RecordBatch) -> No
     if options.propagate:
         rows = pa.array(np.arange(len(notes))).cast(pa.large_string())  # ids may be repeated
         numbers = number_patients(notes.column("group"), rows)[units.owners]
-        tagging = propagate_names(tagging, batch, numbers, options.propagate)
+        tagging = propagate(tagging, batch, numbers, options.propagate)
     entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     rows = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     starts, ends = batch.starts[entities.first], batch.ends[entities.last]

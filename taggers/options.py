@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 Capability = Literal["entity_probabilities", "document_weights", "partial_tags"]
 ALL_CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability))
 
+#: What is propagated of an entity: its text, or the words of a full name as well.
+Reach = Literal["text", "words"]
+
 #: Replaces the paths of resources in a saved model, which contains the resources themselves.
 INSIDE_MODEL = "."
 
@@ -284,7 +287,8 @@ def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
     if get_origin(kind) is tuple:
         text = f"list of {_TYPES[get_args(kind)[0]]}s"
     elif get_origin(kind) is Mapping:
-        text = f"table of {_TYPES[get_args(kind)[1]]}s"
+        value = get_args(kind)[1]
+        text = f"table of {f'{_TYPES[value]}s' if value in _TYPES else describe(value, {})}"
     else:
         text = _TYPES[kind]
     least, most = metadata.get("least"), metadata.get("most")

@@ -314,6 +314,16 @@ def class_probability(text: str) -> tuple[str, float]:
     return name, probability
 
 
+def class_reach(text: str) -> tuple[str, str | None]:
+    """Parse a class and what of its entities is propagated, such as ``PERSON=words``."""
+    name, _, reach = text.rpartition("=")
+    if not name or reach not in ("text", "words", "none"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected CLASS=REACH, with REACH text, words or none"
+        )
+    return name, None if reach == "none" else reach
+
+
 def refuse_shared_paths(options: argparse.Namespace, others: Iterable[str] = ()) -> None:
     """Check that what a command writes is no other file that its arguments name.
 

@@ -12,6 +12,7 @@ from bootstrap.cli.arguments import (
     PARTS,
     CommandParser,
     class_probability,
+    class_reach,
     natural,
     one_of,
     positive,
@@ -153,9 +154,10 @@ def _add_tagging(commands: CommandParser) -> None:
     parser.add_flag("--span-confidence", help)
     parser.add_list(
         "--propagate",
-        "CLASS",
-        "name propagation: tag the words of full names of these classes throughout a note "
-        "(default: the classes of the run that trained the model)",
+        "CLASS=REACH",
+        'propagation: tag the "text" of entities of a class throughout a note, or also the "words" '
+        'of full names; "none" tags nothing again (default: as the run chose)',
+        convert=class_reach,
     )
     parser.add_list(
         "--min-probability",

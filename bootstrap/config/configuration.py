@@ -40,7 +40,7 @@ from corpus.formats import find_files
 from corpus.formats.synthetic import is_synthetic
 from corpus.storage.fields import parse_toml
 from taggers.augmentation import AugmentOptions
-from taggers.options import Capability, Coverage
+from taggers.options import Capability, Coverage, Reach
 
 SECTIONS = (
     "data",
@@ -155,7 +155,7 @@ class Configuration:
             yield "loop.pseudo_weight other than 1", "document_weights", trained
         if isinstance(self.tagger.thresholds.min_probability, Mapping):
             yield "tagger.min_probability", "entity_probabilities", (*tagging, "initial_model")
-        if self.loop.propagate:
+        if self.loop.propagate and isinstance(self.loop.propagate, Mapping):
             yield "loop.propagate", "entity_probabilities", (*tagging, "initial_model")
         if self.active:
             for capability in QUERIES[self.active.query].needs:
@@ -185,10 +185,17 @@ class Configuration:
     @property
     def min_probability(self) -> Mapping[str, float] | Literal["auto"]:
         """The smallest probabilities of entities by class; none if a tagger has no such."""
+        return self.tagger.thresholds.min_probability if self._has_entity_probabilities else {}
+
+    @property
+    def propagate(self) -> Mapping[str, Reach] | Literal["auto"]:
+        """What is propagated of the entities of each class; nothing if a tagger has no such."""
+        return self.loop.propagate if self._has_entity_probabilities else {}
+
+    @property
+    def _has_entity_probabilities(self) -> bool:
         tagging = (self.tagger, self.later, self.initial_model)
-        if "entity_probabilities" not in trained_capabilities(*tagging):
-            return {}
-        return self.tagger.thresholds.min_probability
+        return "entity_probabilities" in trained_capabilities(*tagging)
 
     @property
     def self_trains(self) -> bool:

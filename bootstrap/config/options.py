@@ -13,7 +13,7 @@ from bootstrap.config.overrides import ConfigurationError
 from corpus.errors import InputError
 from corpus.formats import Columns
 from corpus.units import Unit
-from taggers.options import Coverage, option
+from taggers.options import Coverage, Reach, option
 from taggers.patterns.pattern_options import PatternOptions
 
 #: The splits of a run: the keys of ``[data]`` that name documents; the unlabeled ones come last.
@@ -199,10 +199,12 @@ class LoopOptions:
     random_state: int = option(
         0, "seed of the random number generators; equal seeds reproduce results", least=0
     )
-    propagate: tuple[str, ...] = option(
-        (),
-        "classes for name propagation within a document: the words of full names found with "
-        "confidence are tagged at their other occurrences (bootstrap help self-training)",
+    propagate: Literal["auto"] | Mapping[str, Reach] = option(
+        AUTO,
+        'what is tagged at its other occurrences in a note, by class: the "text" of entities found '
+        'with confidence, or also the "words" of full names (bootstrap help self-training); '
+        f'"{AUTO}" chooses it for each model on validation',
+        example='{ PERSON = "words", LOCATION = "text" }',
     )
 
 

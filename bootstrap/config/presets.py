@@ -37,6 +37,7 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             "batch": 50_000,
             "patience": 3,
             "keep": "accumulate",
+            "propagate": {},
             "refit": False,
         },
         "select": {"strategy": "confident_documents", "confidence": 0.85, "max_selected": 5000},

@@ -144,11 +144,12 @@ def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) 
     known, what = (
         (set(model.classes), "[initial_model] tags") if model else (set(seed), "the seed has")
     )
-    least = configuration.tagger.thresholds.min_probability
-    named = {"[loop] propagate": configuration.loop.propagate}
-    named["[tagger] min_probability"] = tuple(least) if isinstance(least, Mapping) else ()
+    named = {
+        "[loop] propagate": configuration.loop.propagate,
+        "[tagger] min_probability": configuration.tagger.thresholds.min_probability,
+    }
     for setting, names in named.items():
-        for name in names:
+        for name in names if isinstance(names, Mapping) else ():
             if name not in known:
                 raise InputError(
                     f"{setting} names {name}; {what} only {', '.join(map(quoted, sorted(known)))}"

@@ -14,7 +14,7 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import Notes
 from bootstrap.execution.parallel_tagger import ReportStage, in_folder
 from bootstrap.runs.folder import Run
-from bootstrap.runs.loop_parts import LoopParts, add_min_probability
+from bootstrap.runs.loop_parts import LoopParts, add_choices
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch
 from bootstrap.self_training.candidates import ANNOTATED_ALONE
@@ -34,8 +34,9 @@ def train_final(
 ) -> None:
     """Train the final model of a finished run, unless it has one.
 
-    It has the kind, the smallest probabilities, the copies and the pseudo-labels of the model of
-    the best iteration. There is none if that is an initial model, which has not been trained.
+    It has the kind, the smallest probabilities, the propagation, the copies and the pseudo-labels
+    of the model of the best iteration. There is none if that is an initial model, which has not
+    been trained.
     """
     if not configuration.loop.refit or not run.is_finished() or run.final_model():
         return
@@ -53,7 +54,7 @@ def train_final(
     except TrainingError as error:
         _log.warning("%s has no final model: %s", run.folder, error)
     else:
-        add_min_probability(tagger, best.min_probability)
+        add_choices(tagger, best)
         run.save_final_model(tagger, best.iteration, len(documents))
     run.iteration(best.iteration).remove_alternatives()
 

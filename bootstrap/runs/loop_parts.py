@@ -7,7 +7,7 @@ import functools
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +43,7 @@ from bootstrap.selection.strategies import Strategy, initial_strategy_for, portf
 from bootstrap.self_training.candidates import NO_STRATEGIES
 from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.negatives import blank_documents, missing_blanks
-from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Views
+from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet, Trial, Views
 from bootstrap.self_training.stopping import Limits
 from corpus.batch import Batch
 from corpus.counts import count_words
@@ -306,7 +306,6 @@ class LoopParts:
         )
         unit = {
             "unit": configuration.data.unit,
-            "propagate": configuration.loop.propagate,
             "columns": asdict(configuration.data.columns_of("unlabeled")),
         }
         files = {UNIT_FILE: json.dumps(unit).encode()}
@@ -334,6 +333,7 @@ class LoopParts:
                 configuration.second_tagger_of(i), run.iteration(i).second_folder
             ),
             min_probability=configuration.min_probability,
+            propagate=configuration.propagate,
             fit_all=self.watch.timed("train", train),
             watch=self.watch,
         )
@@ -444,7 +444,7 @@ def keep_models(folder: IterationFolder, state: State) -> None:
     model = state.model
     tagger = in_folder(model.tagger)
     if tagger.folder.is_relative_to(folder.folder):
-        add_min_probability(tagger, model.min_probability)
+        add_choices(tagger, model)
         tagger.move(folder.model_folder)
     else:
         tagger.copy(folder.model_folder)
@@ -454,9 +454,10 @@ def keep_models(folder: IterationFolder, state: State) -> None:
     folder.remove_alternatives()
 
 
-def add_min_probability(tagger: ParallelTagger, min_probability: Mapping[str, float]) -> None:
-    """Add the smallest probabilities that were chosen for a model to its `UNIT_FILE`."""
-    if min_probability:
+def add_choices(tagger: ParallelTagger, model: Trial | IterationMetrics) -> None:
+    """Add the smallest probabilities and the propagation of a model to its `UNIT_FILE`."""
+    if model.min_probability or model.propagate:
         content = json.loads(read_file_of_model(tagger.folder, UNIT_FILE) or "{}")
-        content["min_probability"] = dict(min_probability)
+        content["min_probability"] = dict(model.min_probability)
+        content["propagate"] = dict(model.propagate)
         tagger.add_files({UNIT_FILE: json.dumps(content).encode()})

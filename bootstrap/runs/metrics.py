@@ -13,6 +13,7 @@ from bootstrap.self_training.state import UNCHANGED
 from corpus.evaluation.measures import ConfusionCounts
 from corpus.storage.fields import flattened
 from taggers.base import Training
+from taggers.options import Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ class TrainingMetrics:
         The kind of the tagger.
     min_probability : mapping of str to float
         The smallest probabilities of entities of the model, by class.
+    propagate : mapping of str to {"text", "words"}
+        What is propagated of the entities of the model, by class.
     training : Training or None
         The outcome of training; None for a model that is not trained.
     trials : sequence of TrialMetrics
@@ -100,6 +103,7 @@ class TrainingMetrics:
     augmented: bool = False
     tagger: str = ""
     min_probability: Mapping[str, float] = field(default_factory=dict)
+    propagate: Mapping[str, Reach] = field(default_factory=dict)
     training: Training | None = None
     trials: list[TrialMetrics] = field(default_factory=list)
 

@@ -172,6 +172,7 @@ def metrics_of(
         training_documents=len(training),
         tagger=model.tagger.kind,
         min_probability=model.min_probability,
+        propagate=model.propagate,
         training=model.tagger.training,
         halves=halves(batch, model.scores),
         strategy=labelling.strategy.name if labelling else "",

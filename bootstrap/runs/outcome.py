@@ -195,14 +195,17 @@ def resampled_totals(counts: Counts, units: Counts, resamples: int) -> Counts | 
 
 
 def decision_lines(rows: Sequence[IterationMetrics]) -> list[str]:
-    """Describe what was chosen on validation: the alternatives, and smallest probabilities."""
+    """Describe what was chosen on validation: models, smallest probabilities, propagation."""
     lines = [_decision(row) for row in rows if row.trials]
     best = rows[best_iteration(f1_of(rows))] if rows else None
-    if best and best.min_probability:
-        limits = (f"{name} {least:g}" for name, least in best.min_probability.items())
-        lines.append(
-            f"Smallest probabilities of entities (iteration {best.iteration}): {', '.join(limits)}."
-        )
+    chosen = {
+        "Smallest probabilities of entities": best.min_probability if best else {},
+        "Tagged wherever it stands again in a note": best.propagate if best else {},
+    }
+    for what, by_class in chosen.items():
+        if best and by_class:
+            values = ", ".join(f"{name} {value}" for name, value in by_class.items())
+            lines.append(f"{what} (iteration {best.iteration}): {values}.")
     return lines
 
 

@@ -186,17 +186,18 @@ def _score_on_test(
 ) -> None:
     """Score the models on the test documents, which determine nothing, unless they are scored."""
     gold = GoldBatch.from_documents(test.documents, test.batch)
-    loop, measure = configuration.loop, configuration.select.measure
+    measure = configuration.select.measure
     folders = [run.final] if run.final_model() else []
     for folder in (*folders, *map(run.iteration, range(len(run.metrics())))):
         if folder.test_counts() is None:
             model = folder.model_folder
             tagger = ParallelTagger.load(model, trust=configuration.kinds, jobs=jobs)
+            of_run = read_unit_file(model)
             views = Views(
                 tagger,
                 measure=measure,
-                propagate=loop.propagate,
-                min_probability=read_unit_file(model).min_probability,
+                propagate=of_run.propagate,
+                min_probability=of_run.min_probability,
             )
             tagging = views.tag(test.batch)
             predicted = test.batch.with_tags(tagging.tags, tagging.labels)

@@ -146,14 +146,14 @@ class Candidates:
             missing = "a second tagger" if before.second is None else "a tagger of lists"
             raise ValueError(f"a strategy compares {needed + 1} views: expected {missing}")
         detail = max((strategy.detail for strategy in strategies), key=_DETAILS.index)
-        measure, propagate = strategies[0].measure, self.loop.propagate
+        measure, model = strategies[0].measure, before.model
         return Views(
-            before.model.tagger,
+            model.tagger,
             views,
             measure,
             (detail, "token"),
-            propagate,
-            before.model.min_probability,
+            model.propagate,
+            model.min_probability,
         )
 
     def _needs_second(self) -> bool:

@@ -18,7 +18,8 @@ from corpus.evaluation.measures import Scores
 from corpus.patients import number_patients
 from taggers.base import Detail, Tagger, Tagging
 from taggers.min_probability import without_improbable
-from taggers.name_propagation import propagate_names
+from taggers.options import Reach
+from taggers.propagation import propagate
 
 #: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
 RELABEL = "relabel"
@@ -39,8 +40,8 @@ class Views:
         The taggers of further views, in the order of ``Tagging.views``.
     measure, details
         The measure of confidence, and the details of the taggings by `tagger` and by `others`.
-    propagate : sequence of str
-        The classes whose names are propagated within documents.
+    propagate : mapping of str to {"text", "words"}
+        What is propagated of the entities of each class; see `taggers.propagation`.
     min_probability : mapping of str to float
         The smallest probability of entities that `tagger` tags, by class.
     """
@@ -49,7 +50,7 @@ class Views:
     others: Sequence[Tagger] = ()
     measure: str = "probability"
     details: tuple[Detail, Detail] = ("document", "token")
-    propagate: Sequence[str] = ()
+    propagate: Mapping[str, Reach] = field(default_factory=dict)
     min_probability: Mapping[str, float] = field(default_factory=dict)
 
     def tag(self, batch: Batch) -> Tagging:
@@ -62,7 +63,7 @@ class Views:
         return replace(tagging, views=tuple(self._propagated(view, batch) for view in views))
 
     def revised(self, tagging: Tagging, batch: Batch) -> Tagging:
-        """Leave out what is improbable in a tagging by `tagger`, and propagate names."""
+        """Leave out what is improbable in a tagging by `tagger`, and propagate the rest."""
         if self.min_probability:
             tagging = without_improbable(tagging, batch, self.min_probability)
         return self._propagated(tagging, batch)
@@ -70,9 +71,7 @@ class Views:
     def _propagated(self, tagging: Tagging, batch: Batch) -> Tagging:
         if not self.propagate:
             return tagging
-        return propagate_names(
-            tagging, batch, number_patients(batch.groups, batch.ids), self.propagate
-        )
+        return propagate(tagging, batch, number_patients(batch.groups, batch.ids), self.propagate)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +199,8 @@ class Candidate:
 class Trial:
     """A tagger trained on a candidate, its tagging of the validation documents, and its scores.
 
-    `min_probability` has the smallest probabilities of entities by class that were chosen for it.
+    `min_probability` has the smallest probabilities of entities by class that were chosen for it,
+    and `propagate` what is propagated of them.
     The tagger of a candidate that lost on a sample of its documents is `of_sample`.
     """
 
@@ -209,6 +209,7 @@ class Trial:
     tagging: Tagging
     scores: Scores
     min_probability: Mapping[str, float] = field(default_factory=dict)
+    propagate: Mapping[str, Reach] = field(default_factory=dict)
     of_sample: bool = False
 
     @property

@@ -1,4 +1,7 @@
-"""Smallest probabilities of entities by class, chosen on validation documents."""
+"""What is done with a tagging, by class: smallest probabilities, and propagation.
+
+Both are chosen on the validation documents.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,16 @@ from corpus.evaluation.scoring import Entities, GoldBatch
 from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
 from taggers.base import Tagging
+from taggers.options import Reach
+from taggers.propagation import propagate
 
 #: The smallest probabilities that are tried for each class; the first is none.
 STEPS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 
-#: A threshold is judged as if it also lost so many right entities, so that few documents, which
-#: could favour it by chance, choose none.
+_REACHES: tuple[Reach, ...] = ("text", "words")
+
+#: A choice is judged as if it also lost so many right entities, so that few documents, which could
+#: favour it by chance, choose none.
 _LOST = 2
 
 #: The most times that the classes are gone through.
@@ -70,10 +77,49 @@ def chosen_min_probability(validation: GoldBatch, tagging: Tagging) -> dict[str,
     return {name: STEPS[step] for name, step in zip(names, chosen.tolist(), strict=True) if step}
 
 
+def chosen_propagation(validation: GoldBatch, tagging: Tagging) -> dict[str, Reach]:
+    """Choose what is propagated of the entities of each class; see `taggers.propagation`.
+
+    As for `chosen_min_probability`, what is chosen lowers F1 in neither half of the validation
+    patients.
+
+    Parameters
+    ----------
+    validation, tagging
+        The validation documents and their tagging, without improbable entities.
+
+    Returns
+    -------
+    dict of str to {"text", "words"}
+        By class; classes of which nothing is propagated are left out.
+    """
+    batch, gold = validation.batch, validation.entities
+    notes = number_patients(batch.groups, batch.ids)
+    annotated = np.bincount(notes[gold.rows] % 2, minlength=2)
+
+    def counts(tagging: Tagging) -> tuple[_Counts, _Counts]:
+        predicted = Entities.from_tags(batch.with_tags(tagging.tags, tagging.labels))
+        sides, is_right = notes[predicted.rows] % 2, _is_right(predicted, gold)
+        return np.bincount(sides, minlength=2), np.bincount(sides[is_right], minlength=2)
+
+    before = counts(tagging)
+    chosen: dict[str, Reach] = {}
+    for name in classes_of(tagging.labels):
+        after = [before]
+        for reach in _REACHES:
+            propagated = propagate(tagging, batch, notes, {name: reach})
+            same = np.array_equal(propagated.tags, tagging.tags)
+            after.append(before if same else counts(propagated))
+        kept, right = np.array(after).transpose(1, 2, 0)
+        if best := _best(kept, right, annotated):
+            chosen[name] = _REACHES[best - 1]
+    return chosen
+
+
 def _best(kept: _Counts, right: _Counts, annotated: _Counts) -> int:
-    """Return the threshold with the highest F1 that lowers F1 in neither half."""
+    """Return the choice with the highest F1 that lowers F1 in neither half; the first is none."""
     of_halves = _f1(kept, right, annotated[:, None])
-    lost = np.where(np.arange(len(STEPS)) > 0, _LOST, 0)
+    lost = np.where(np.arange(kept.shape[1]) > 0, _LOST, 0)
     of_all = _f1(kept.sum(axis=0) - lost, right.sum(axis=0) - lost, annotated.sum())
     fits = (of_halves >= of_halves[:, :1]).all(axis=0)
     return int(np.argmax(np.where(fits, of_all, -1.0)))

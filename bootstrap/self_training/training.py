@@ -11,10 +11,11 @@ import numpy as np
 from bootstrap.config.options import LoopOptions
 from bootstrap.self_training.state import UNCHANGED, Candidate, State, Trial, Views
 from bootstrap.self_training.stopping import best_iteration
-from bootstrap.self_training.thresholds import chosen_min_probability
+from bootstrap.self_training.thresholds import chosen_min_probability, chosen_propagation
 from corpus.batch import Batch
 from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers.base import Tagger
+from taggers.options import Reach
 
 #: Strategies are compared on about so many pseudo-labelled documents, if there are more than twice
 #: as many.
@@ -62,6 +63,8 @@ class Trainer:
     min_probability : mapping of str to float, or "auto"
         The smallest probabilities of entities by class; "auto" chooses them for each model on the
         validation documents.
+    propagate : mapping of str to {"text", "words"}, or "auto"
+        What is propagated of the entities of each class; "auto" chooses it in the same way.
     fit_all : callable
         Carries out several independent trainings, and returns the taggers in their order.
     """
@@ -72,6 +75,7 @@ class Trainer:
     measure: str = "probability"
     second_tagger_for: Callable[[int], Tagger] | None = None
     min_probability: Mapping[str, float] | Literal["auto"] = field(default_factory=dict)
+    propagate: Mapping[str, Reach] | Literal["auto"] = field(default_factory=dict)
     fit_all: Callable[[Sequence[Fit]], list[Tagger]] = fit_in_turn
 
     def train(
@@ -114,17 +118,20 @@ class Trainer:
 
     def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         """Score a tagger on the validation documents."""
-        batch, least = self.validation.batch, self.min_probability
-        views = Views(tagger, measure=self.measure, propagate=self.loop.propagate)
-        if isinstance(least, Mapping):
-            tagging = replace(views, min_probability=least).tag(batch)
-        else:
-            tagging = tagger.tag(batch, measure=self.measure, detail="entity")
+        batch, least, reaches = self.validation.batch, self.min_probability, self.propagate
+        revises = least or reaches
+        tagging = tagger.tag(
+            batch, measure=self.measure, detail="entity" if revises else "document"
+        )
+        if not isinstance(least, Mapping):
             least = chosen_min_probability(self.validation, tagging)
-            tagging = replace(views, min_probability=least).revised(tagging, batch)
+        tagging = Views(tagger, min_probability=least).revised(tagging, batch)
+        if not isinstance(reaches, Mapping):
+            reaches = chosen_propagation(self.validation, tagging)
+        tagging = Views(tagger, propagate=reaches).revised(tagging, batch)
         predicted = batch.with_tags(tagging.tags, tagging.labels)
         scores = score_batches(self.validation, predicted)
-        return Trial(candidate, tagger, tagging, scores, least)
+        return Trial(candidate, tagger, tagging, scores, least, reaches)
 
     def _may_stay(self, models: Sequence[Trial], before: State) -> bool:
         """Return whether all models, of the same kind and gold documents, are worse than before."""

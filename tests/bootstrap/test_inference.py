@@ -77,15 +77,15 @@ def test_what_is_neither_run_nor_model_is_refused(tmp_path, project, command) ->
 
 
 def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
-    assert read_unit_file(find_model(finished)) == UnitFile("document", ())
+    assert read_unit_file(find_model(finished)) == UnitFile("document")
     write_model(tmp_path, {"kind": "crf"}, {})
-    assert read_unit_file(tmp_path) == UnitFile("document", ())
-    for text in ('{"unit": "word"}', "{}", "no", '{"unit": "line", "propagate": [3]}'):
+    assert read_unit_file(tmp_path) == UnitFile("document")
+    for text in ('{"unit": "word"}', "{}", "no", '{"unit": "line", "propagate": {"A": "all"}}'):
         add_to_model(tmp_path, {"unit.json": text.encode()})
         with pytest.raises(InputError, match="does not name a unit, one of document, line"):
             read_unit_file(tmp_path)
     add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
-    assert read_unit_file(tmp_path) == UnitFile("line", ())
+    assert read_unit_file(tmp_path) == UnitFile("line")
 
 
 # Unusual characters
@@ -106,9 +106,9 @@ def hidden(document: Document, mark: str) -> Document:
 @pytest.mark.parametrize("mark", ["\xad", "\u200b\u200d"])
 @pytest.mark.parametrize("unit", ["document", "sentence"])
 def test_invisible_characters_change_no_span(mark, unit, tagger, fresh) -> None:
-    plain = tag_documents(fresh, tagger, unit, "probability", propagate=["PERSON"])
+    plain = tag_documents(fresh, tagger, unit, "probability", propagate={"PERSON": "words"})
     changed = [hidden(document, mark) for document in fresh]
-    tagged = tag_documents(changed, tagger, unit, "probability", propagate=["PERSON"])
+    tagged = tag_documents(changed, tagger, unit, "probability", propagate={"PERSON": "words"})
     some = 0
     for one, other in zip(plain, tagged, strict=True):
         assert other.document == hidden(one.document, mark)

@@ -34,7 +34,7 @@ from corpus.formats.synthetic import is_synthetic
 from corpus.kernels.compiled import warm_up
 from taggers import Tagger, make_tagger
 from taggers.base import Detail, kernels_of
-from taggers.name_propagation import refuse_unknown
+from taggers.propagation import refuse_unknown
 
 _KIND = "kind:"  # begins the name of a kind of tagger, in the place of a model
 
@@ -51,10 +51,11 @@ def main(options: argparse.Namespace) -> None:
             f"the format {target.format} cannot store the confidence of spans: write JSONL or "
             "Parquet"
         )
-    propagate = tuple(options.propagate or model.of_run.propagate)
+    reaches = {**model.of_run.propagate, **dict(options.propagate or ())}
     min_probability = {**model.of_run.min_probability, **dict(options.min_probability or ())}
     # Before the target is created.
-    refuse_unknown([*propagate, *min_probability], model.tagger.labels)
+    refuse_unknown([*reaches, *min_probability], model.tagger.labels)
+    propagate = {name: reach for name, reach in reaches.items() if reach}
     warm_up(*kernels_of(model.tagger), announce=report_compiling)
     how = TagOptions(model.of_run.unit, options.measure, detail, propagate, min_probability)
     total = count_records(options.source, format=options.source_format)

@@ -44,7 +44,11 @@ def test_any_name_can_be_a_value_in_quotes(names: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "name", "values"),
     [
-        (["tag", "--propagate", "PERSON,DOCTOR", "m", "a", "b"], "propagate", ["PERSON", "DOCTOR"]),
+        (
+            ["tag", "--propagate", "PERSON=words,AGE=none", "m", "a", "b"],
+            "propagate",
+            [("PERSON", "words"), ("AGE", None)],
+        ),
         (["tag", "m", "a", "b"], "propagate", None),
         (["gazetteer", "import", "--term", "a, b", "x", "-o", "y"], "term", ["a", "b"]),
         (["embed", "train", "--window", "1,5", "x", "-o", "y"], "window", [1, 5]),

@@ -127,7 +127,7 @@ def test_a_run_shows_hostile_labels_and_folders_escaped(evil_run: Any, command: 
         ("check", folder / "config.toml"),
         ("run", folder / "config.toml", "--out", folder / "run", "--jobs", "1"),
         ("tag", folder / "run", folder / "gold.jsonl", folder / "tagged.jsonl"),
-        ("tag", "--propagate", "x", folder / "run", folder / "gold.jsonl", folder / "t.jsonl"),
+        ("tag", "--propagate", "x=text", folder / "run", folder / "gold.jsonl", folder / "t.jsonl"),
         ("evaluate", folder / "gold.jsonl", folder / "tagged.jsonl"),
         ("export", folder / "run", folder / "exported"),
         ("report", folder / "run", "-o", folder / "report.html"),

@@ -52,7 +52,8 @@ def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
     found = load(file, '[loop]\npreset = "paper"')
     assert found.tagger.options == plain(CRFOptions)
     assert found.augment == AugmentOptions(copies=0)
-    assert found.loop == LoopOptions("paper", 20, 50_000, 3, 0.0, "accumulate", refit=False)
+    loop = LoopOptions("paper", 20, 50_000, 3, keep="accumulate", propagate={}, refit=False)
+    assert found.loop == loop
     expected = ("confident_documents", 0.85, "probability", 5000, True)
     assert found.select == SelectOptions(*expected)
 

@@ -1,4 +1,4 @@
-"""Thresholds raise F1 on validation, and entities below them are left out."""
+"""Thresholds and propagation raise F1 on validation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.self_training.thresholds import STEPS, chosen_min_probability
+from bootstrap.self_training.thresholds import (
+    STEPS,
+    chosen_min_probability,
+    chosen_propagation,
+)
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.evaluation.scoring import GoldBatch, score_batches
@@ -98,3 +102,23 @@ def test_what_is_improbable_is_outside() -> None:
     assert after.token_confidence.tolist() == pytest.approx([0.2, 0.1, 1.0, 0.4, 0.9, 0.9])
     assert after.entity_probabilities.tolist() == [[0.1, 0.3], [0.85, 0.0]]
     assert without_improbable(tagging, batch, {}) is tagging
+
+
+def test_what_helps_in_both_halves_is_propagated() -> None:
+    """Of a class, all texts that stand again are right, right in one half, or wrong."""
+    documents = []
+    for note in range(20):
+        for kind, town in (("A", "Vigo"), ("B", "Lugo"), ("C", "Jaén")):
+            again = kind == "A" or (kind == "B" and note % 2)
+            spans = [Span(0, 4, kind), Span(8, 12, kind)][: 1 + again]
+            text = f"{town} va {town}"
+            documents.append(Document(f"{note}{kind}", text, tuple(spans), f"p{note}"))
+    batch = make_batch(documents, labelled=True, classes=("A", "B", "C"))
+    tagging = Tagging(
+        np.array([1, 0, 0, 3, 0, 0, 5, 0, 0] * 20, np.int16),
+        ("O", "B-A", "I-A", "B-B", "I-B", "B-C", "I-C"),
+        np.ones(60),
+        np.ones(180),
+        entity_probabilities=np.tile(np.eye(3), (20, 1)),
+    )
+    assert chosen_propagation(GoldBatch.from_documents(documents, batch), tagging) == {"A": "text"}

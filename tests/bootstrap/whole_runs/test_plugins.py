@@ -97,7 +97,7 @@ def test_a_configuration_with_them_is_checked(plugged: Path, command: Command) -
     for setting in (
         "loop.pseudo_weight=0.5",
         "select.strategy=confident_spans",
-        'loop.propagate=["PERSON"]',
+        'loop.propagate={PERSON="text"}',
     ):
         wrong = command("check", plugged / "config.toml", "--set", setting)
         assert wrong.code == 2

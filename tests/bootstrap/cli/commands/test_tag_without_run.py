@@ -135,7 +135,7 @@ def test_counts_of_a_file_replace_those_of_the_notes(tmp_path, command) -> None:
         ("kind:lists {pipe} {out}", "pipe.jsonl can be read only once"),
         ("kind:lists {notes} {notes}", "notes.jsonl exists"),
         (
-            "kind:lists {notes} {out} --propagate NAME",
+            "kind:lists {notes} {out} --propagate NAME=text",
             "does not tag NAME; it tags LOCATION, PERSON",
         ),
         ("kind:lists {notes} {out} --set labels=NAME", "--set labels=NAME: there is no key in"),

@@ -1,8 +1,8 @@
-"""Name propagation: the words of a full name are names wherever they occur in the same note."""
+"""Propagation: what is found once in a note is tagged wherever it stands again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,29 +13,35 @@ from corpus.errors import InputError, quoted
 from corpus.ragged import owners_of, ranges_of
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
+from taggers.options import Reach
 
-#: The minimum probability of a full name whose words are propagated, and the probability that is
-#: assigned to the resulting names.
+#: The minimum probability of an entity that is propagated, and the probability that is assigned to
+#: the resulting entities.
 MIN_PROBABILITY = 0.9
 
 #: The minimum length of a propagated word; shorter words are initials and particles.
 _MIN_LETTERS = 3
+
+#: The minimum number of characters of a propagated text, without spaces.
+_MIN_CHARACTERS = 4
 
 Classes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
 
 
-def propagate_names(
-    tagging: Tagging, batch: Batch, notes: Indices, classes: Sequence[str]
+def propagate(
+    tagging: Tagging, batch: Batch, notes: Indices, reaches: Mapping[str, Reach]
 ) -> Tagging:
-    """Tag other occurrences of the words of full names in the same note.
+    """Tag other occurrences of entities in the same note, outside of all entities.
 
-    Names of at least two words with a probability of at least `MIN_PROBABILITY` are propagated. An
-    occurrence of one of their words outside of any entity becomes a name if it has the same
-    spelling, at least three letters and an initial capital. Other words of full names between two
-    such words, such as ``de``, are included. A new name is merged with an adjacent one of the same
-    class.
+    Entities with a probability of at least `MIN_PROBABILITY` are propagated:
+
+    - ``"text"``: the whole text, with the same spelling. It has at least four characters, and a
+      capital first letter or a digit. A text does not stand beside an ``@``.
+    - ``"words"``: after that, each word of a name of at least two words that has the same spelling,
+      at least three letters and an initial capital. Other words of full names between two such
+      words, such as ``de``, are included. A new name is merged with an adjacent one of its class.
 
     Parameters
     ----------
@@ -46,9 +52,9 @@ def propagate_names(
     notes : ndarray of int64, shape (D,)
         The number of the note or patient of each document; see
         `corpus.patients.number_patients`.
-    classes : sequence of str
-        Classes of names. Other classes, such as hospitals, are unsuitable, since their words also
-        occur with other meanings.
+    reaches : mapping of str to {"text", "words"}
+        What is propagated of the entities of each class. Words suit people alone: those of
+        hospitals, for example, also occur with other meanings.
 
     Returns
     -------
@@ -61,15 +67,19 @@ def propagate_names(
     InputError
         If the tagger lacks one of the classes.
     """
-    refuse_unknown(classes, tagging.labels)
+    refuse_unknown(reaches, tagging.labels)
     assert tagging.entity_probabilities is not None
     known = classes_of(tagging.labels)
     before = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     token_classes, begins = _by_token(before, batch.n_tokens)
+    outside = token_classes == NO_VALUE
     keys = np.repeat(notes, batch.lengths) * len(batch.vocabulary) + batch.word_ids
-    names, name_classes = _full_name_words(
-        tagging, before, keys, [known.index(name) for name in classes]
-    )
+    sure = tagging.entity_confidence(before) >= MIN_PROBABILITY
+    whole = sure & np.isin(before.classes, [known.index(name) for name in reaches])
+    _add_texts(token_classes, begins, _taken(before, whole), keys, batch)
+    with_words = [known.index(name) for name, reach in reaches.items() if reach == "words"]
+    full = sure & np.isin(before.classes, with_words) & (before.last > before.first)
+    names, name_classes = _words(_taken(before, full), keys)
     recurring = (token_classes == NO_VALUE) & np.isin(keys, names)
     added = _between_names(recurring, recurring & _may_be_names(batch), batch.document_offsets)
     token_classes[added] = name_classes[np.searchsorted(names, keys[added])]
@@ -78,7 +88,7 @@ def propagate_names(
     after = find_entities(tags, batch.document_offsets, tagging.labels)
     confidence = tagging.token_confidence
     if confidence is not None:
-        confidence = np.where(added, MIN_PROBABILITY, confidence)
+        confidence = np.where(outside & (token_classes != NO_VALUE), MIN_PROBABILITY, confidence)
     return replace(
         tagging,
         tags=tags,
@@ -87,7 +97,7 @@ def propagate_names(
     )
 
 
-def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
+def refuse_unknown(classes: Iterable[str], labels: Sequence[str]) -> None:
     """Check that the labels of a tagger include all classes of names.
 
     Raises
@@ -103,20 +113,56 @@ def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
             )
 
 
-def _full_name_words(
-    tagging: Tagging, entities: TokenSpans, keys: Indices, classes: Sequence[int]
-) -> tuple[Indices, Classes]:
+def _taken(entities: TokenSpans, chosen: Flags) -> TokenSpans:
+    return TokenSpans(entities.first[chosen], entities.last[chosen], entities.classes[chosen])
+
+
+def _add_texts(
+    token_classes: Classes, begins: Flags, sources: TokenSpans, keys: Indices, batch: Batch
+) -> None:
+    """Tag the texts of entities where they stand outside of entities, the longest first."""
+    sources = _taken(sources, _may_recur(sources, batch))
+    lengths = sources.last - sources.first + 1
+    documents = owners_of(batch.document_offsets)
+    after_at, before_at = _beside_at(batch)
+    starts = np.flatnonzero(np.isin(keys, keys[sources.first]) & (token_classes == NO_VALUE))
+    for length in np.unique(lengths)[::-1].tolist():
+        firsts, classes = sources.first[lengths == length], sources.classes[lengths == length]
+        fits = starts[starts + length <= len(keys)]
+        lasts = fits + length - 1
+        fits = fits[(documents[fits] == documents[lasts]) & ~(after_at[fits] | before_at[lasts])]
+        windows = np.concatenate([firsts, fits])[:, None] + np.arange(length)
+        texts, numbers = np.unique(keys[windows], axis=0, return_inverse=True)
+        numbers = numbers.reshape(-1)
+        of_text = np.full(len(texts), NO_VALUE, np.int64)
+        of_text[numbers[: len(firsts)][::-1]] = classes[::-1]  # of several, the first one's
+        found = of_text[numbers[len(firsts) :]]
+        recurs = found != NO_VALUE
+        for first, kind in zip(fits[recurs].tolist(), found[recurs].tolist(), strict=True):
+            tokens = slice(first, first + length)
+            if (token_classes[tokens] == NO_VALUE).all():
+                token_classes[tokens] = kind
+                begins[first] = True
+
+
+def _may_recur(sources: TokenSpans, batch: Batch) -> Flags:
+    """Return which entities have a text of which another occurrence is hardly a coincidence."""
+    vocabulary = batch.vocabulary
+    sizes = np.array([len(word) for word in vocabulary], np.int64)[batch.word_ids]
+    digits = np.array([any(map(str.isdigit, word)) for word in vocabulary], bool)[batch.word_ids]
+    capitals = np.array([word[0].isupper() for word in vocabulary], bool)[batch.word_ids]
+    sums = [np.append(0, np.cumsum(part)) for part in (sizes, digits)]
+    size, n_digits = (part[sources.last + 1] - part[sources.first] for part in sums)
+    recurs: Flags = (size >= _MIN_CHARACTERS) & (capitals[sources.first] | (n_digits > 0))
+    return recurs
+
+
+def _words(names: TokenSpans, keys: Indices) -> tuple[Indices, Classes]:
     """Return the keys of the words of full names, sorted, and the class of each."""
-    full = (tagging.entity_confidence(entities) >= MIN_PROBABILITY) & (
-        entities.last > entities.first
-    )
-    full &= np.isin(entities.classes, classes)
-    token_classes, _ = _by_token(
-        TokenSpans(entities.first[full], entities.last[full], entities.classes[full]), len(keys)
-    )
+    token_classes, _ = _by_token(names, len(keys))
     inside = token_classes != NO_VALUE
-    names, first = np.unique(keys[inside], return_index=True)
-    return names, token_classes[inside][first]
+    words, first = np.unique(keys[inside], return_index=True)
+    return words, token_classes[inside][first]
 
 
 def _may_be_names(batch: Batch) -> Flags:
@@ -124,12 +170,18 @@ def _may_be_names(batch: Batch) -> Flags:
     capitalized = np.array(
         [len(word) >= _MIN_LETTERS and word[0].isupper() for word in batch.vocabulary], bool
     )
+    after_at, before_at = _beside_at(batch)
+    return capitalized[batch.word_ids] & ~after_at & ~before_at
+
+
+def _beside_at(batch: Batch) -> tuple[Flags, Flags]:
+    """Return which tokens are after an ``@`` and before one in their document."""
     at = np.array([word == "@" for word in batch.vocabulary], bool)[batch.word_ids]
     follows = _follow(batch.document_offsets, len(at))
-    in_address = np.zeros(len(at), bool)
-    in_address[:-1] |= at[1:] & follows[1:]
-    in_address[1:] |= at[:-1] & follows[1:]
-    return capitalized[batch.word_ids] & ~in_address
+    after, before = np.zeros((2, len(at)), bool)
+    after[1:] = at[:-1] & follows[1:]
+    before[:-1] = at[1:] & follows[1:]
+    return after, before
 
 
 def _follow(document_offsets: Indices, tokens: int) -> Flags:

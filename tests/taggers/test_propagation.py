@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,8 @@ from corpus.errors import InputError
 from corpus.patients import number_patients
 from corpus.tags import bio_labels, classes_of, find_entities, well_formed
 from taggers.base import Tagging
-from taggers.name_propagation import MIN_PROBABILITY, propagate_names
+from taggers.options import Reach
+from taggers.propagation import MIN_PROBABILITY, propagate
 
 LABELS = bio_labels(["LOC", "PERSON"])
 CLASSES = classes_of(LABELS)
@@ -95,24 +96,57 @@ def added_to(words: Sequence[str], free: Sequence[bool]) -> set[int]:
     return added
 
 
-def by_the_rules(
+def with_texts(
     documents: Sequence[Sequence[str]], tagged: Found, notes: Sequence[int], classes: Sequence[str]
+) -> list[dict[tuple[int, int], str]]:
+    """Return where the texts of entities stand again, the longest and leftmost first."""
+    texts: dict[tuple[int, tuple[str, ...]], str] = {}
+    for words, entities, note in zip(documents, tagged, notes, strict=True):
+        for entity in entities:
+            text = tuple(words[entity.first : entity.last + 1])
+            is_long = len("".join(text)) >= 4
+            is_marked = text[0][0].isupper() or any(map(str.isdigit, "".join(text)))
+            sure = entity.row[CLASSES.index(entity.kind)] >= MIN_PROBABILITY
+            if entity.kind in classes and sure and is_long and is_marked:
+                texts.setdefault((note, text), entity.kind)
+    places: list[dict[tuple[int, int], str]] = []
+    for words, entities, note in zip(documents, tagged, notes, strict=True):
+        taken = {place for e in entities for place in range(e.first, e.last + 1)}
+        places.append({})
+        for length in range(len(words), 0, -1):
+            for first in range(len(words) - length + 1):
+                end = first + length
+                kind = texts.get((note, tuple(words[first:end])))
+                beside = [*words[max(first - 1, 0) : first], *words[end : end + 1]]
+                if kind and "@" not in beside and taken.isdisjoint(range(first, end)):
+                    places[-1][first, end - 1] = kind
+                    taken.update(range(first, end))
+    return places
+
+
+def by_the_rules(
+    documents: Sequence[Sequence[str]],
+    tagged: Found,
+    notes: Sequence[int],
+    reaches: Mapping[str, str],
 ) -> tuple[Found, list[set[int]]]:
-    """Return the entities of documents after names were repeated, and which tokens are added."""
-    lent = lent_by(documents, tagged, notes, classes)
+    """Return the entities of documents after propagation, and which tokens are added."""
+    lent = lent_by(documents, tagged, notes, [c for c in reaches if reaches[c] == "words"])
+    recurring = with_texts(documents, tagged, notes, list(reaches))
     after: Found = []
     every: list[set[int]] = []
-    for words, entities, note in zip(documents, tagged, notes, strict=True):
+    for words, entities, note, texts in zip(documents, tagged, notes, recurring, strict=True):
         kinds: list[str | None] = [None] * len(words)
-        for entity in entities:
-            kinds[entity.first : entity.last + 1] = [entity.kind] * (entity.last + 1 - entity.first)
+        known = {(entity.first, entity.last): entity.kind for entity in entities}
+        for (first, last), kind in (known | texts).items():
+            kinds[first : last + 1] = [kind] * (last + 1 - first)
         free = [
             kind is None and (note, word) in lent for kind, word in zip(kinds, words, strict=True)
         ]
         added = added_to(words, free)
         for place in added:
             kinds[place] = lent[note, words[place]]
-        begins = {entity.first for entity in entities}
+        begins = {first for first, _ in known | texts}
         spans: list[list[int]] = []
         for place, kind in enumerate(kinds):
             if kind is None:
@@ -129,7 +163,7 @@ def by_the_rules(
             name = kinds[first]
             new = tuple(MIN_PROBABILITY if known == name else 0.0 for known in CLASSES)
             after[-1].append(Entity(first, last, name, old.get((first, last), new)))
-        every.append(added)
+        every.append(added.union(*(range(first, last + 1) for first, last in texts)))
     return after, every
 
 
@@ -142,8 +176,8 @@ class Case:
     tagging: Tagging
     notes: list[int]
 
-    def repeated(self, *classes: str) -> Tagging:
-        return propagate_names(self.tagging, self.batch, np.array(self.notes, np.int64), classes)
+    def propagated(self, reaches: Mapping[str, Reach]) -> Tagging:
+        return propagate(self.tagging, self.batch, np.array(self.notes, np.int64), reaches)
 
 
 def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]]) -> Tagging:
@@ -161,7 +195,7 @@ def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]
 
 
 # Most words are names, and most entities long and sure: otherwise little is lent.
-_WORDS = st.sampled_from(["Ana", "Mar", "Puig", "Ana", "de", "Li", "mar", "@", "y"])
+_WORDS = st.sampled_from(["Ana", "Mar", "Puig", "Ana", "de", "Li", "mar", "@", "y", "2018"])
 _SURENESS = st.sampled_from([0.0, 0.5, MIN_PROBABILITY - 1e-9, MIN_PROBABILITY, 1.0, 1.0])
 
 
@@ -188,15 +222,21 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(documents, batch, tagging_of(batch, tags, rows), notes)
 
 
-_ASKED = st.sampled_from([("PERSON",), ("PERSON",), ("LOC", "PERSON"), ("LOC",), ()])
+_REACHES = st.sampled_from(["text", "words"])
+_ASKED = st.one_of(
+    st.fixed_dictionaries({"PERSON": _REACHES}, optional={"LOC": _REACHES}),
+    st.dictionaries(st.sampled_from(CLASSES), _REACHES),
+)
 
 
 @given(cases(), _ASKED)
-def test_tags_and_probabilities_are_those_of_the_rules(case: Case, asked: tuple[str, ...]) -> None:
+def test_tags_and_probabilities_are_those_of_the_rules(
+    case: Case, asked: Mapping[str, Reach]
+) -> None:
     before = entities_of(case.tagging, case.batch)
     tags, rows = case.tagging.tags.copy(), case.tagging.entity_probabilities.copy()
     expected, added = by_the_rules(case.documents, before, case.notes, asked)
-    actual = case.repeated(*asked)
+    actual = case.propagated(asked)
     assert actual.labels == LABELS
     assert actual.tags.dtype == np.int16
     assert entities_of(actual, case.batch) == expected
@@ -242,10 +282,29 @@ def letters(tagging: Tagging, batch: Batch) -> str:
     )
 
 
+@pytest.mark.parametrize(
+    ("documents", "before", "after"),
+    [
+        (["Vigo", "en Vigo", "vigo"], "L OO O", "L OL O"),
+        (["Ana Puig", "Ana Puig Mar", "Ana Puig Mar"], "BI BII OOO", "BI BII BII"),
+        (["Ana Puig", "Ana Puig Ana Puig"], "BI OOOO", "BI BIBI"),
+        (["Vigo", "Vigo", "Vigo"], "L B O", "L B L"),
+        (["Vigo", "Vigo @ x", "x @ Vigo"], "L OOO OOO", "L OOO OOO"),
+        (["Ana @ x", "Ana @ x"], "Lll OOO", "Lll Lll"),
+        (["vigo 2", "vigo 2", "vigo"], "Ll OO O", "Ll Ll O"),
+        (["Ana", "Ana"], "B O", "B O"),
+    ],
+)
+def test_a_text_is_tagged_wherever_it_stands_again(documents, before, after) -> None:
+    case = made(*documents, tags=before)
+    actual = case.propagated({"PERSON": "text", "LOC": "text"})
+    assert letters(actual, case.batch) == after
+
+
 def test_without_the_probabilities_of_tokens_there_are_none() -> None:
     case = made("Ana Puig", "Puig", tags="BI O")
     bare = replace(case, tagging=replace(case.tagging, token_confidence=None, marginals=None))
-    actual = bare.repeated("PERSON")
+    actual = bare.propagated({"PERSON": "words"})
     assert letters(actual, case.batch) == "BI B"
     assert actual.token_confidence is None and actual.marginals is None
 
@@ -253,19 +312,19 @@ def test_without_the_probabilities_of_tokens_there_are_none() -> None:
 def test_without_an_entity_nothing_changes() -> None:
     batch = batch_of([["Ana", "Puig"], ["Ana"]])
     outside = Tagging(np.zeros(3, np.int16), ("O",), np.ones(2), None, None, np.zeros((0, 0)))
-    propagated = propagate_names(outside, batch, np.arange(2), [])
+    propagated = propagate(outside, batch, np.arange(2), {})
     assert propagated.tags.tolist() == [0, 0, 0]
 
 
 def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_knows() -> None:
     case = made("Ana Puig", tags="BI")
-    for asked in (["DOCTOR"], ["PERSON", "DOCTOR"], ["person"]):
+    for asked in ({"DOCTOR": "text"}, {"PERSON": "text", "DOCTOR": "words"}, {"person": "text"}):
         with pytest.raises(InputError, match=r"does not tag (DOCTOR|person); it tags LOC, PERSON"):
-            case.repeated(*asked)
+            case.propagated(asked)
     # It is known before there is anything to tag.
     empty = batch_of([])
     with pytest.raises(InputError, match="does not tag DOCTOR"):
-        propagate_names(tagging_of(empty, [], []), empty, np.arange(0), ["DOCTOR"])
+        propagate(tagging_of(empty, [], []), empty, np.arange(0), {"DOCTOR": "text"})
 
 
 @given(st.lists(st.sampled_from([None, None, "p", "q", ""]), max_size=8))

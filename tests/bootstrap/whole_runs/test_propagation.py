@@ -36,7 +36,7 @@ max_iterations = 15
 
 [loop]
 iterations = 1
-propagate = ["PERSON"]
+propagate = { PERSON = "words" }
 
 [select]
 proportions = false
@@ -73,9 +73,10 @@ def named(tmp_path_factory: pytest.TempPathFactory, make_gazetteer: MakeGazettee
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, run_here: Any) -> Path:
-    """A folder with a run of the project, `again`, and one that tags no names again, `once`."""
+    """A folder with runs that propagate words, `again`, texts, `texts`, and nothing, `once`."""
     folder = tmp_path_factory.mktemp("runs")
-    for name, propagate in (("again", '["PERSON"]'), ("once", "[]")):
+    reaches = {"again": '{PERSON="words"}', "texts": '{PERSON="text"}', "once": "{}"}
+    for name, propagate in reaches.items():
         arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.propagate={propagate}")
         done = run_here("run", named / "config.toml", *arguments)
         assert done.code == 0, done
@@ -102,6 +103,7 @@ def tagged(command: Command, model: Path, source: Path, out: Path, *given: objec
     return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
+REACHES = {"again": {"PERSON": "words"}, "texts": {"PERSON": "text"}, "once": {}}
 ONCE = {"full": {"Anna Puig in line 1"}, "alone": set()}
 AGAIN = {"full": {"Anna Puig in line 1", "Puig in line 3"}, "alone": set()}
 
@@ -129,7 +131,7 @@ def test_a_model_tags_names_again_as_its_run_did(runs, named, tmp_path, command)
 
 def test_names_are_tagged_again_where_that_is_asked_for(runs, named, tmp_path, command) -> None:
     model, source = runs / "once/iterations/000", named / "unlabeled.jsonl"
-    asked = ("--propagate", "PERSON", "--span-confidence")
+    asked = ("--propagate", "PERSON=words", "--span-confidence")
     rows = tagged(command, model, source, tmp_path / "out.jsonl", *asked)
     assert names_in(rows) == AGAIN
     assert {len(row["span_confidences"]) for row in rows} == {0, 2}
@@ -153,7 +155,7 @@ def test_tagging_an_unknown_class_again_is_refused(runs, named, tmp_path, comman
     (tmp_path / "empty.jsonl").write_text("\n")
     for source in (named / "unlabeled.jsonl", tmp_path / "empty.jsonl"):
         out = tmp_path / "out.jsonl"
-        done = command("tag", runs / "once", source, out, "--propagate", "PERSON,DOCTOR")
+        done = command("tag", runs / "once", source, out, "--propagate", "PERSON=text,DOCTOR=text")
         assert done.code == 2
         assert "does not tag DOCTOR; it tags PERSON" in done.err
         assert len(done.err.splitlines()) == 1
@@ -161,14 +163,14 @@ def test_tagging_an_unknown_class_again_is_refused(runs, named, tmp_path, comman
 
 
 def test_a_model_names_the_classes_that_its_run_propagated(runs: Path) -> None:
-    for run, propagate in (("again", ("PERSON",)), ("once", ())):
+    for run, propagate in REACHES.items():
         for iteration in ("000", "001"):
             model = runs / run / "iterations" / iteration / "model"
             assert read_unit_file(model).propagate == propagate
 
 
 def test_an_exported_model_keeps_the_unit_and_the_propagation(runs, tmp_path, command) -> None:
-    for run, propagate in (("again", ("PERSON",)), ("once", ())):
+    for run, propagate in REACHES.items():
         assert command("export", runs / run, tmp_path / run).code == 0
         exported = read_unit_file(tmp_path / run)
         assert exported.propagate == propagate
@@ -188,7 +190,7 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
 ) -> None:
     """Not even where a seed beside the start has it."""
     settings = [setting.format(named) for setting in given] + [
-        f'loop.propagate=["PERSON", "{wrong}"]'
+        f'loop.propagate={{PERSON="text", {wrong}="text"}}'
     ]
     overrides = [part for setting in settings for part in ("--set", setting)]
     done = command("run", named / config, "--out", tmp_path / "run", *overrides)
