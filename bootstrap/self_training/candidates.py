@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -147,12 +147,13 @@ class Candidates:
             raise ValueError(f"a strategy compares {needed + 1} views: expected {missing}")
         detail = max((strategy.detail for strategy in strategies), key=_DETAILS.index)
         measure, model = strategies[0].measure, before.model
+        given = self.loop.propagate
         return Views(
             model.tagger,
             views,
             measure,
             (detail, "token"),
-            model.propagate,
+            given if isinstance(given, Mapping) else {},
             model.min_probability,
         )
 

@@ -18,8 +18,6 @@ from taggers.propagation import propagate
 #: The smallest probabilities that are tried for each class; the first is none.
 STEPS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 
-_REACHES: tuple[Reach, ...] = ("text", "words")
-
 #: A choice is judged as if it also lost so many right entities, so that few documents, which could
 #: favour it by chance, choose none.
 _LOST = 2
@@ -78,10 +76,10 @@ def chosen_min_probability(validation: GoldBatch, tagging: Tagging) -> dict[str,
 
 
 def chosen_propagation(validation: GoldBatch, tagging: Tagging) -> dict[str, Reach]:
-    """Choose what is propagated of the entities of each class; see `taggers.propagation`.
+    """Choose the classes whose texts are propagated; see `taggers.propagation`.
 
-    As for `chosen_min_probability`, what is chosen lowers F1 in neither half of the validation
-    patients.
+    As for `chosen_min_probability`, a class is chosen if that lowers F1 in neither half of the
+    validation patients.
 
     Parameters
     ----------
@@ -90,8 +88,8 @@ def chosen_propagation(validation: GoldBatch, tagging: Tagging) -> dict[str, Rea
 
     Returns
     -------
-    dict of str to {"text", "words"}
-        By class; classes of which nothing is propagated are left out.
+    dict of str to {"text"}
+        The classes.
     """
     batch, gold = validation.batch, validation.entities
     notes = number_patients(batch.groups, batch.ids)
@@ -105,14 +103,12 @@ def chosen_propagation(validation: GoldBatch, tagging: Tagging) -> dict[str, Rea
     before = counts(tagging)
     chosen: dict[str, Reach] = {}
     for name in classes_of(tagging.labels):
-        after = [before]
-        for reach in _REACHES:
-            propagated = propagate(tagging, batch, notes, {name: reach})
-            same = np.array_equal(propagated.tags, tagging.tags)
-            after.append(before if same else counts(propagated))
-        kept, right = np.array(after).transpose(1, 2, 0)
-        if best := _best(kept, right, annotated):
-            chosen[name] = _REACHES[best - 1]
+        propagated = propagate(tagging, batch, notes, {name: "text"})
+        if np.array_equal(propagated.tags, tagging.tags):
+            continue
+        kept, right = np.array([before, counts(propagated)]).transpose(1, 2, 0)
+        if _best(kept, right, annotated):
+            chosen[name] = "text"
     return chosen
 
 

@@ -64,7 +64,7 @@ class Trainer:
         The smallest probabilities of entities by class; "auto" chooses them for each model on the
         validation documents.
     propagate : mapping of str to {"text", "words"}, or "auto"
-        What is propagated of the entities of each class; "auto" chooses it in the same way.
+        What is propagated of the entities of each class; "auto" chooses classes whose texts are.
     fit_all : callable
         Carries out several independent trainings, and returns the taggers in their order.
     """

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.inference import find_model, read_unit_file
+from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.formats import write
 from gazetteers.gazetteer import Gazetteer
@@ -199,3 +200,59 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
     checked = command("check", named / config, *overrides)
     assert (checked.code, checked.err) == (2, done.err)
     assert not (tmp_path / "run").exists()
+
+
+AUTO = """\
+[data]
+unit = "line"
+
+[tagger]
+features = ["form[-1..1]"]
+names = []
+phrases = []
+clusters = ""
+
+[loop]
+iterations = 1
+
+[augment]
+copies = 0
+
+[select]
+strategy = "confident_documents"
+proportions = false
+"""
+
+
+def test_validation_chooses_what_tagging_propagates(tmp_path, command) -> None:
+    """The seed has names after Dr. alone, and the other notes have them after other words too."""
+
+    def notes(part: str, *, again: bool) -> list[Document]:
+        texts = [f"Dr. {part}{'abcdefghij'[n % 10] * (n // 10 + 2)} va" for n in range(20)]
+        return [
+            Document(
+                f"{part}{n}",
+                f"{text}\ncon {text[4:-3]} en casa",
+                (
+                    Span(4, len(text) - 3, "PERSON"),
+                    *[Span(len(text) + 5, 2 * len(text) - 2, "PERSON")] * again,
+                ),
+            )
+            for n, text in enumerate(texts)
+        ]
+
+    write(notes("Sa", again=False), tmp_path / "seed.jsonl")
+    write(notes("Va", again=True), tmp_path / "validation.jsonl")
+    write(notes("Po", again=True), tmp_path / "unlabeled.jsonl")
+    (tmp_path / "config.toml").write_text(AUTO)
+    run = tmp_path / "run"
+    assert command("run", tmp_path / "config.toml", "--out", run, "--jobs", 1).code == 0
+    assert Run(run).metrics()[0].propagate == {"PERSON": "text"}
+    assert Run(run).metrics()[0].recall == 1
+    selected = pq.read_table(run / "iterations/001/selected.parquet").to_pylist()
+    assert {len(row["label"]) for row in selected if row["text"].startswith("con")} == {0}
+    assert {len(row["label"]) for row in selected if row["text"].startswith("Dr")} == {1}
+    for given, number in (((), 2), (("--propagate", "PERSON=none"), 1)):
+        out = tmp_path / f"{number}.jsonl"
+        rows = tagged(command, run / "iterations/000", tmp_path / "unlabeled.jsonl", out, *given)
+        assert {len(row["label"]) for row in rows} == {number}
