@@ -136,9 +136,9 @@ def _add_texts(
         numbers = numbers.reshape(-1)
         of_text = np.full(len(texts), NO_VALUE, np.int64)
         of_text[numbers[: len(firsts)][::-1]] = classes[::-1]  # of several, the first one's
-        found = of_text[numbers[len(firsts) :]]
-        recurs = found != NO_VALUE
-        for first, kind in zip(fits[recurs].tolist(), found[recurs].tolist(), strict=True):
+        kinds = of_text[numbers[len(firsts) :]]
+        recurs = kinds != NO_VALUE
+        for first, kind in zip(fits[recurs].tolist(), kinds[recurs].tolist(), strict=True):
             tokens = slice(first, first + length)
             if (token_classes[tokens] == NO_VALUE).all():
                 token_classes[tokens] = kind

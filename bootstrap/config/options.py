@@ -203,8 +203,8 @@ class LoopOptions:
         AUTO,
         'what is tagged at its other occurrences in a note, by class: the "text" of entities found '
         'with confidence, or also the "words" of full names (bootstrap help self-training); '
-        f'"{AUTO}" chooses classes whose text is, for each model on validation, and pseudo-labels '
-        "have nothing of it",
+        f'"{AUTO}" chooses classes whose text is, for each model on validation; only what a table '
+        "names teaches the loop",
         example='{ PERSON = "words", LOCATION = "text" }',
     )
 
