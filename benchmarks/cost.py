@@ -5,9 +5,9 @@
     python benchmarks/cost.py pool                   # 331 annotated lines, 1,000,000 unlabeled ones
     python benchmarks/cost.py pool --lines 100000
 
-Training alone is one training of embeddings and one of a CRF, of as many documents as the last
-training set of the run. All documents are MEDDOCAN's. A large pool repeats the lines of train, with
-an unknown word in place of one in twenty.
+Training alone is one training of embeddings, and one of a CRF on all annotated documents. All
+documents are MEDDOCAN's. A large pool repeats the lines of train, with an unknown word in place of
+one in twenty.
 """
 
 from __future__ import annotations

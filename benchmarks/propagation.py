@@ -1,7 +1,7 @@
 """Precision, recall and F1 of propagation: a table of docs/results.md.
 
 CRFs trained on a few lines of MEDDOCAN's training split tag one half of the development documents
-by line. The other half chose the settings.
+by line. The smallest probability was chosen on the first half.
 
     python benchmarks/propagation.py --half 0
     python benchmarks/propagation.py --half 1

@@ -14,7 +14,7 @@ from bootstrap.self_training.stopping import best_iteration
 from bootstrap.self_training.thresholds import chosen_min_probability, chosen_propagation
 from corpus.batch import Batch
 from corpus.evaluation.scoring import GoldBatch, score_batches
-from taggers.base import Tagger
+from taggers.base import Detail, Tagger
 from taggers.options import Reach
 
 #: Strategies are compared on about so many pseudo-labelled documents, if there are more than twice
@@ -119,10 +119,8 @@ class Trainer:
     def scored(self, candidate: Candidate, tagger: Tagger) -> Trial:
         """Score a tagger on the validation documents."""
         batch, least, reaches = self.validation.batch, self.min_probability, self.propagate
-        revises = least or reaches
-        tagging = tagger.tag(
-            batch, measure=self.measure, detail="entity" if revises else "document"
-        )
+        detail: Detail = "entity" if least or reaches else "document"
+        tagging = tagger.tag(batch, measure=self.measure, detail=detail)
         if not isinstance(least, Mapping):
             least = chosen_min_probability(self.validation, tagging)
         tagging = Views(tagger, min_probability=least).revised(tagging, batch)
