@@ -429,7 +429,8 @@ def read(
     *,
     format: str | None = None,
     columns: Columns | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    delimiter: str | None = None,
     problems: Problems | None = None,
 ) -> Iterator[Document]:
     """Yield the documents of a corpus.
@@ -442,8 +443,10 @@ def read(
         A key of `corpus.formats.table.FORMATS`; detected if not given.
     columns : Columns, optional
         The names of columns or keys.
-    encoding : str
-        Encoding of text formats.
+    encoding : str, optional
+        Encoding of text formats; by default, that of CSV is detected, and others are UTF-8.
+    delimiter : str, optional
+        The character between the columns of CSV, or ``"tab"``; detected by default.
     problems : Problems, optional
         Collects what cannot be used; by default reading stops at the first such problem.
     """
@@ -453,6 +456,7 @@ def read(
         columns=columns or Columns(),
         problems=problems or Problems(),
         encoding=encoding,
+        delimiter=delimiter,
     )
 
 

@@ -198,8 +198,10 @@ class CommandParser(argparse.ArgumentParser):
         self.add_argument(flag, dest=name, choices=tuple(FORMATS), help=help)
 
     def _add_reading(self, place: str, before: str = "") -> None:
-        help = f"encoding of {place}, such as latin-1 (default: utf-8)"
-        self.add_text("--encoding", "NAME", help, default="utf-8")
+        help = f"encoding of {place}, such as latin-1 (default: utf-8, or as detected in CSV)"
+        self.add_text("--encoding", "NAME", help)
+        help = "what is between the columns of CSV, such as ; or tab (default: as detected)"
+        self.add_text("--delimiter", "D", help)
         self.add_columns(before)
         self.add_rules()
 

@@ -48,6 +48,7 @@ def read_note_batches(
         problems=problems,
         labelled=labelled,
         encoding=options.encoding,
+        delimiter=options.delimiter,
         carry=carry,
     )
 

@@ -95,6 +95,14 @@ class DataOptions(SplitOptions):
     validation_columns: Mapping[str, str] = columns_option("validation")
     test_columns: Mapping[str, str] = columns_option("test")
     unlabeled_columns: Mapping[str, str] = columns_option("unlabeled")
+    delimiter: str = option(
+        "", "the character between the columns of CSV files, or tab (detected)", example='";"'
+    )
+    encoding: str = option(
+        "",
+        "the encoding of CSV files (detected), and of brat, CoNLL and text files (UTF-8)",
+        example='"latin-1"',
+    )
     conflicts: Literal["stop", "longest"] = option(
         "stop", 'overlapping and discontinuous annotations: "stop", or keep the "longest"'
     )

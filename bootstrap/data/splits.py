@@ -18,8 +18,9 @@ from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, batch_of_texts, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, number_of, quoted
-from corpus.formats import has_column, read_batches
+from corpus.formats import FORMATS, has_column, read_batches
 from corpus.formats.batches import concatenated, documents_of, relabelled
+from corpus.formats.sources import format_of, locate
 from corpus.formats.synthetic import is_synthetic
 from corpus.tokens.normalisation import normalised_text, normalised_texts
 from corpus.units import split_batch, split_documents
@@ -46,8 +47,26 @@ def read_source_batches(
     """
     source, columns = getattr(options, split), options.columns_of(split)
     labelled = split != "unlabeled"
-    batches = read_batches(source, columns=columns, problems=problems, labelled=labelled)
+    encoding, delimiter = _reading(options, source)
+    batches = read_batches(
+        source,
+        columns=columns,
+        problems=problems,
+        labelled=labelled,
+        encoding=encoding,
+        delimiter=delimiter,
+    )
     yield from (relabelled(batch, labels, Counter()) for batch in batches)
+
+
+def _reading(options: DataOptions, source: str) -> tuple[str | None, str | None]:
+    """Return the encoding and the delimiter of a source, as far as its format has them."""
+    if not (options.encoding or options.delimiter) or is_synthetic(source):
+        return None, None
+    format = FORMATS[format_of(locate(source))]
+    encoding = options.encoding if format.has_encoding else ""
+    delimiter = options.delimiter if format.name == "csv" else ""
+    return encoding or None, delimiter or None
 
 
 def read_sources(
@@ -182,7 +201,7 @@ def read_labelled(
     sources = list(read_sources(data, split, labels, problems))
     notes = _labelled_notes(sources, data, problems, classes)
     if not any(document.spans for document in notes.documents):
-        hint = _hint(source, data.columns_of(split).label, split, labels)
+        hint = _hint(data, source, data.columns_of(split).label, split, labels)
         raise InputError(_without_entities(f"[data] {split} = {source}", len(sources), hint))
     if split in ("validation", "test"):
         _refuse_duplicate_ids(notes.documents, source)
@@ -198,10 +217,13 @@ def _read_gold(
     """Read the documents from which rounds are chosen, without held-out texts and patients."""
     problems = problems_for(data)
     columns = data.columns_with(active.gold_columns)
-    batches = read_batches(active.gold, columns=columns, problems=problems)
+    encoding, delimiter = _reading(data, active.gold)
+    batches = read_batches(
+        active.gold, columns=columns, problems=problems, encoding=encoding, delimiter=delimiter
+    )
     sources = [d for batch in batches for d in documents_of(relabelled(batch, labels, Counter()))]
     if not any(source.spans for source in sources):
-        hint = _hint(active.gold, columns.label, "gold", labels)
+        hint = _hint(data, active.gold, columns.label, "gold", labels)
         raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
     kept = list(held_out.others(sources, problems))
     distinct = {(source.id, source.text): source for source in reversed(kept)}
@@ -227,9 +249,14 @@ def _without_entities(source: str, number: int, hint: str) -> str:
     return f"{source}: {documents} without any entity; expected annotated documents{hint}"
 
 
-def _hint(source: str, column: str, split: str, labels: Mapping[str, str] | None) -> str:
+def _hint(
+    data: DataOptions, source: str, column: str, split: str, labels: Mapping[str, str] | None
+) -> str:
     """Suggest why documents seem to have no annotations."""
-    if not is_synthetic(source) and not has_column(source, column):
+    encoding, delimiter = _reading(data, source)
+    if not is_synthetic(source) and not has_column(
+        source, column, encoding=encoding, delimiter=delimiter
+    ):
         return f" (it has no column or key {column!r}; set [data] label or {split}_columns)"
     return " (does [labels] contain their labels?)" if labels is not None else ""
 

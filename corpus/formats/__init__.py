@@ -27,6 +27,7 @@ from corpus.formats.sources import (
 )
 from corpus.formats.synthetic import count_notes, is_synthetic, notes_of
 from corpus.formats.table import FORMATS, Format, format_named
+from corpus.formats.tabular.dialects import checked_delimiter
 from corpus.formats.targets import Target, WriteReport
 from corpus.storage.atomic import refuse_existing
 
@@ -77,7 +78,14 @@ def find_files(source: str | Path) -> list[Path]:
     return list(located.files)
 
 
-def has_column(source: str | Path, name: str, *, format: str | None = None) -> bool:
+def has_column(
+    source: str | Path,
+    name: str,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> bool:
     """Return whether any file or record of a source has a column or key.
 
     Parameters
@@ -86,11 +94,12 @@ def has_column(source: str | Path, name: str, *, format: str | None = None) -> b
         As in `find_files`.
     name : str
         The name of the column (Parquet, CSV) or key (JSONL). The result is True for other formats.
-    format : str, optional
-        A key of `FORMATS`; detected by default.
+    format, delimiter, encoding
+        As in `read`.
     """
     located = locate(source)
-    return _has_column(located, format_named(format or format_of(located)), name)
+    options = ReadOptions(Columns(), "nothing", encoding, delimiter)
+    return _has_column(located, format_named(format or format_of(located)), name, options)
 
 
 def count_records(source: str | Path, *, format: str | None = None) -> int:
@@ -121,7 +130,8 @@ def read(
     columns: Columns = Columns(),  # noqa: B008 - frozen
     problems: Problems,
     labelled: bool = True,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    delimiter: str | None = None,
 ) -> Iterator[Document]:
     """Read the documents of a source one by one.
 
@@ -139,8 +149,11 @@ def read(
         Collects input that cannot be used unchanged, or raises an error for it.
     labelled : bool
         Whether annotations are required. If so, their column must exist if it was named.
-    encoding : str
-        The encoding of brat, CoNLL, CSV and text files, such as ``"latin-1"``.
+    encoding : str, optional
+        The encoding of brat, CoNLL, CSV and text files, such as ``"latin-1"``. By default, it is
+        detected in CSV files, and UTF-8 in others.
+    delimiter : str, optional
+        The character between the columns of CSV files, or ``"tab"``; detected by default.
 
     Returns
     -------
@@ -153,8 +166,9 @@ def read(
     Raises
     ------
     InputError
-        At the call if no file exists, the format or encoding is unknown, or no record has the
-        column of annotations or groups that was named. During iteration if a file cannot be read.
+        At the call if no file exists, the format or encoding is unknown, a format has no
+        delimiter, or no record has the column of annotations or groups that was named. During
+        iteration if a file cannot be read.
     ProblemError
         At the first problem of a kind that stops the program.
     """
@@ -165,6 +179,7 @@ def read(
         problems=problems,
         labelled=labelled,
         encoding=encoding,
+        delimiter=delimiter,
         carry="nothing",
     )
     from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
@@ -179,14 +194,15 @@ def read_batches(
     columns: Columns = Columns(),  # noqa: B008 - frozen
     problems: Problems,
     labelled: bool = True,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    delimiter: str | None = None,
     carry: Carry = "columns",
 ) -> Iterator[pa.RecordBatch]:
     """Read the documents of a source as Arrow record batches of one schema.
 
     Parameters
     ----------
-    source, format, columns, problems, labelled, encoding
+    source, format, columns, problems, labelled, encoding, delimiter
         As in `read`.
     carry : {"nothing", "columns", "records"}
         How the other columns of CSV, JSONL and Parquet are read: not at all, as columns, or, from
@@ -209,7 +225,12 @@ def read_batches(
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
 
         return batches_of(notes_of(source))
-    options = ReadOptions(columns, carry, checked_codec(encoding))
+    options = ReadOptions(
+        columns,
+        carry,
+        checked_codec(encoding) if encoding else None,
+        checked_delimiter(delimiter) if delimiter else None,
+    )
     located, row = _located(source, format, options, labelled)
     batches: Iterator[pa.RecordBatch] = row.implementation.read(located, options, problems)
     return batches
@@ -226,11 +247,13 @@ def _located(
     row = format_named(format or format_of(located))
     if is_standard(source) and not row.is_stream:
         raise InputError(f"the format {row.name} cannot be read from standard input: {_STREAMS}")
-    if options.encoding != "utf-8" and not row.has_encoding:
+    if options.text_encoding != "utf-8" and not row.has_encoding:
         raise InputError(f"files of the format {row.name} are UTF-8: no other encoding can be read")
+    if options.delimiter and row.name != "csv":
+        raise InputError(f"files of the format {row.name} have no delimiter: only those of csv do")
     for part in ("label", "group") if labelled else ("group",):
         name = getattr(options.columns, part)
-        if not options.columns.is_default(part) and not _has_column(located, row, name):
+        if not options.columns.is_default(part) and not _has_column(located, row, name, options):
             raise InputError(
                 f"{located.name} has no column or key {name!r}, which was named as the column of "
                 f"the {part}"
@@ -238,10 +261,10 @@ def _located(
     return located, row
 
 
-def _has_column(located: Source, row: Format, name: str) -> bool:
+def _has_column(located: Source, row: Format, name: str, options: ReadOptions) -> bool:
     """Return whether a source has a column or key; True for formats without named columns."""
     has_column = getattr(row.implementation, "has_column", None)
-    return has_column is None or bool(has_column(located, name))
+    return has_column is None or bool(has_column(located, name, options))
 
 
 def target_of(

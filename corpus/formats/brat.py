@@ -53,7 +53,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     """Yield the documents of a folder in the order of their names."""
     files = map(_completed, _by_name(files_of(source, "brat")))
     records = ((str([*paths.texts, *paths.annotations][0]), paths) for paths in files)
-    parse = partial(_document, source.root, options.encoding, problems)
+    parse = partial(_document, source.root, options.text_encoding, problems)
     return batches_of(parsed_records(records, parse, problems))
 
 

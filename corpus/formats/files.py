@@ -17,6 +17,9 @@ from corpus.storage.atomic import new_file
 #: The name of standard input and standard output.
 STANDARD = Path("-")
 
+#: What may begin a file, and belongs to no line of it.
+BYTE_ORDER_MARK = "\ufeff"
+
 #: Maximum number of characters of a line, and of the row of a table. A longer one is damaged.
 LONGEST_LINE = 1 << 25
 #: The same of a line that is written: the length of rows is known to a block of their reader.

@@ -28,8 +28,15 @@ from corpus.formats.batches import (
     others_of,
     schema_with,
 )
-from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file, readable
-from corpus.formats.records import NOT_UNICODE, Unreadable, checked_line, parsed_records
+from corpus.formats.files import (
+    BYTE_ORDER_MARK,
+    count_lines,
+    is_standard,
+    lines_of,
+    new_text_file,
+    readable,
+)
+from corpus.formats.records import NO_ID, NOT_UNICODE, Unreadable, checked_line, parsed_records
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -41,7 +48,6 @@ from corpus.formats.sources import (
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of
 from corpus.formats.targets import Target, WriteReport
 
-BYTE_ORDER_MARK = "\ufeff"
 NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
 
@@ -82,7 +88,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     return batches_of_rows(rows, schema, problems)
 
 
-def has_column(source: Source, name: str) -> bool:
+def has_column(source: Source, name: str, options: ReadOptions) -> bool:
     """Return whether any line has a key; reading stops at the first such line.
 
     The result is True for standard input, which can be read only once.
@@ -165,7 +171,8 @@ class _Reader:
         """Return the row of a line, or raise `Unreadable`."""
         file, line = named_line
         columns, fields = self._columns, _fields_of(line)
-        if columns.id in fields or not columns.is_default("id"):
+        has_id = columns.id in fields or not columns.is_default("id")
+        if has_id:
             name = _name(columns.id, fields.pop(columns.id, _NULL))
         else:
             name = f"{file}:{where.rpartition(':')[2]}"
@@ -175,6 +182,8 @@ class _Reader:
         items = items_of(fields.pop(columns.label, _NULL), text, where, self._problems)
         if items is None:
             raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
+        if not has_id:
+            self._problems.count(NO_ID)
         return Row(where, len(line), name, text, group, items, self._more(fields))
 
     def _more(self, rest: dict[str, msgspec.Raw]) -> Mapping[str, Any]:

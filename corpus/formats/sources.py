@@ -41,9 +41,9 @@ class Columns:
         The column of ids. If a source has no such column, and the name is the default, ids are the
         file and the line or row.
     text : str
-        The column of the text, which is required. In CoNLL files, the column of the tokens, as
-        a number from 0 (or from -1, the last) or a name that the file declares; the first by
-        default.
+        The column of the text, which is required. In CSV files without a header, columns are
+        numbers from 1. In CoNLL files, it is the column of the tokens, as a number from 0 (or from
+        -1, the last) or a name that the file declares; the first by default.
     label : str
         The column of the annotations, if any. In CoNLL files, the column of the
         tags; the last by default.
@@ -92,13 +92,21 @@ class ReadOptions:
     carry : {"nothing", "columns", "records"}
         Whether to read the other columns of the source as well, and how those of JSON lines: as a
         column for each key, or as a JSON object for each line.
-    encoding : str
-        The encoding of text files.
+    encoding : str, optional
+        The encoding of text files. That of CSV is detected by default, and others are UTF-8.
+    delimiter : str, optional
+        The character between the columns of CSV, which is detected by default.
     """
 
     columns: Columns
     carry: Carry = "nothing"
-    encoding: str = "utf-8"
+    encoding: str | None = None
+    delimiter: str | None = None
+
+    @property
+    def text_encoding(self) -> str:
+        """The encoding of text files other than CSV."""
+        return self.encoding or "utf-8"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,9 @@ class Format:
         The suffixes of its files, in lower case.
     module : str
         The module that implements it, with ``read(source, options, problems)``, which yields record
-        batches, ``count(source)``, and ``has_column(source, name)`` where the parts of a document
-        have named columns or keys. ``write(batches, schema, target, report)`` writes record
-        batches, and adds to a report what is lost although the format can hold it.
+        batches, ``count(source)``, and ``has_column(source, name, options)`` where the parts of a
+        document have named columns or keys. ``write(batches, schema, target, report)`` writes
+        record batches, and adds to a report what is lost although the format can hold it.
     keeps : frozenset of str
         The parts that it keeps in addition to id and text: ``"spans"``, ``"groups"``,
         ``"confidences"``, ``"span confidences"``, ``"other columns"``.

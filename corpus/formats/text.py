@@ -38,7 +38,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         return batches_of(_documents_of_lines(source, options, problems))
     files = sorted(files_of(source, "text"), key=stem_of)
     records = ((str(file), file) for file in files)
-    parse = partial(_document, source.root, options.encoding)
+    parse = partial(_document, source.root, options.text_encoding)
     return batches_of(parsed_records(records, parse, problems))
 
 
@@ -56,9 +56,9 @@ def _documents_of_lines(
 ) -> Iterator[Document]:
     (file,) = source.files
     name = name_within(file, source.root)
-    numbered = enumerate(lines_of(file, options.encoding), start=1)
+    numbered = enumerate(lines_of(file, options.text_encoding), start=1)
     records = ((f"{name}:{number}", line) for number, line in numbered)
-    return parsed_records(records, partial(_line_document, options.encoding), problems)
+    return parsed_records(records, partial(_line_document, options.text_encoding), problems)
 
 
 def _line_document(encoding: str, where: str, line: str) -> Document:

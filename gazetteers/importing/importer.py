@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from corpus.errors import InputError, Problems
 from corpus.formats.records import Unreadable, parsed_records
+from corpus.formats.tabular.dialects import DELIMITERS
 from corpus.tokens.characters import is_hidden, is_mark
 from gazetteers.folding import fold, fold_terms
 from gazetteers.gazetteer import COLUMNS, Gazetteer
 from gazetteers.importing.guessing import column_of, counts_of, is_well_known, terms_of, width_of
 from gazetteers.importing.numerals import CountReader
-from gazetteers.importing.tables import DELIMITERS, Progress, Table
+from gazetteers.importing.tables import Progress, Table
 
 
 @dataclass(frozen=True, slots=True)

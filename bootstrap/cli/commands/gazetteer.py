@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from bootstrap.cli.console import StageProgress, print_figures, print_lines, report_problems
 from bootstrap.cli.parser import OF_CLASS, OF_WORD
 from corpus.errors import InputError, Problems, number_of, quoted
+from corpus.formats.tabular.dialects import DELIMITERS
 from corpus.storage.atomic import refuse_existing
 from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold_terms
@@ -19,7 +20,7 @@ from gazetteers.gazetteer import Gazetteer
 from gazetteers.gazetteer import merge as merge_gazetteers
 from gazetteers.importing.guessing import is_well_known
 from gazetteers.importing.importer import Imported, ImportOptions, import_table
-from gazetteers.importing.tables import DELIMITERS, Progress
+from gazetteers.importing.tables import Progress
 
 _MEGABYTE = 1_000_000
 

@@ -21,12 +21,13 @@ import pyarrow as pa
 
 from corpus.arguments import encodable
 from corpus.document import Document, Span
-from corpus.errors import InputError, Problems
+from corpus.errors import InputError, Problem, Problems
 from corpus.formats.batches import batches_of
 from corpus.formats.conll.schemes import (
     OUTSIDE,
     Scheme,
     Tag,
+    beginning_inside,
     detect_scheme,
     entities_of,
     fault_in_bioes,
@@ -42,6 +43,7 @@ __all__ = ["count", "read", "write"]
 
 BAD_LINE = "lines that are not a token with a tag"
 BAD_TAGS = "tags that contradict their scheme"
+REPAIRED = "entities that begin with I- in a file where others begin with B-"
 BAD_TEXT = "tokens that disagree with the text in the comments"
 
 _COMMENTS = {"id", "sent_id", "group", "text", "offsets", "global.columns"}
@@ -91,8 +93,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     Raises
     ------
     InputError
-        If a file is in another encoding, has other columns than were asked for, or its tags
-        follow no single scheme.
+        If a file is in another encoding, or has other columns than were asked for.
     """
     records = _records(source, options)
     return batches_of(parsed_records(records, partial(_document, problems), problems))
@@ -113,7 +114,7 @@ def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Recor
     for path in files_of(source, "conll"):
         layout = _layout_of(path, options)
         where, name = str(path), name_within(path, source.root)
-        sentences = _sentences(_numbered(path, options.encoding), layout)
+        sentences = _sentences(_numbered(path, options.text_encoding), layout)
         for document in _documents_of_sentences(sentences):
             number = next((sentence.lines[0][0] for sentence in document if sentence.lines), 1)
             yield f"{where}:{number}", (layout, f"{name}:{number}", document)
@@ -136,13 +137,13 @@ def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
 def _layout_of(path: Path, options: ReadOptions) -> _Layout:
     """Find the columns of a file by its first token, and the scheme by all of its tags."""
     declared: list[str] = []
-    for number, line in _numbered(path, options.encoding):
+    for number, line in _numbered(path, options.text_encoding):
         if line.startswith("# global.columns = "):
             declared = line.partition(" = ")[2].split()
         if line.strip() and not line.startswith(("#", _SEPARATOR)):
             layout = _columns_layout(line, f"{path}:{number}", options.columns, declared)
-            tags = _tags(path, options.encoding, layout)
-            return replace(layout, scheme=detect_scheme(tags, str(path)))
+            tags = _tags(path, options.text_encoding, layout)
+            return replace(layout, scheme=detect_scheme(tags))
     return _DEFAULT_LAYOUT
 
 
@@ -168,12 +169,12 @@ def _columns_layout(line: str, where: str, columns: Columns, declared: list[str]
     return _Layout(tabs, width, token, tag)
 
 
-def _tags(path: Path, encoding: str, layout: _Layout) -> Iterator[tuple[int, Tag]]:
+def _tags(path: Path, encoding: str, layout: _Layout) -> Iterator[Tag]:
     """Yield the tags of a file; lines that have none are reported when they are read."""
     for sentence in _sentences(_numbered(path, encoding), layout):
-        rows = ((number, layout.row_of(line)) for number, line in sentence.lines)
-        yield from ((number, row[1]) for number, row in rows if row)
-        yield 0, OUTSIDE
+        rows = (layout.row_of(line) for _, line in sentence.lines)
+        yield from (row[1] for row in rows if row)
+        yield OUTSIDE
 
 
 def _sentences(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[_Sentence]:
@@ -218,6 +219,8 @@ def _document(problems: Problems, where: str, record: _Record) -> Document:
         offsets = [(start + len(text), end + len(text)) for start, end in offsets]
         text += piece_text
         spans += _spans(piece, rows, offsets, layout.scheme)
+        if layout.scheme == "BIO":
+            _report_repairs(piece, rows, where, problems)
     first = sentences[0].comments
     group = _value(first["group"]) if "group" in first else None
     problems.unused.update(_unused(sentences, layout))
@@ -332,3 +335,14 @@ def _spans(
             spans.append(Span(offsets[first + start][0], offsets[first + end][1], label))
         first += len(tags)
     return spans
+
+
+def _report_repairs(
+    sentences: list[_Sentence], rows: list[list[tuple[str, Tag]]], where: str, problems: Problems
+) -> None:
+    """Report each entity that begins with ``I-`` in a file of BIO."""
+    file = where.rpartition(":")[0]
+    for sentence, sentence_rows in zip(sentences, rows, strict=True):
+        for index in beginning_inside([tag for _, tag in sentence_rows]):
+            line = sentence.lines[index][0]
+            problems.note(Problem(REPAIRED, f"{file}:{line}", "read as B-, which begins an entity"))

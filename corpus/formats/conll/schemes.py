@@ -3,6 +3,9 @@
 In BIO every entity begins with ``B-``. In IOB1 it begins with ``I-``, and with ``B-`` only where it
 directly follows another entity of its class. In BIOES its last token is ``E-``, and one token alone
 ``S-``; BILOU writes ``L-`` and ``U-`` instead.
+
+Tags are read as conlleval reads them: an ``I-`` after no entity of its class begins one, also in a
+file of BIO, where it is an error of the annotation.
 """
 
 from __future__ import annotations
@@ -10,8 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
-
-from corpus.errors import InputError
 
 Scheme = Literal["IOB1", "BIO", "BIOES"]
 
@@ -31,39 +32,22 @@ def parsed_tag(text: str) -> Tag | None:
     return (_PREFIXES.get(match[1], match[1]), match[2]) if match else None
 
 
-def detect_scheme(tags: Iterable[tuple[int, Tag]], file: str) -> Scheme:
-    """Detect the scheme of the tags of a file.
-
-    Parameters
-    ----------
-    tags : iterable of (int, Tag)
-        The line and the tag of each token; `OUTSIDE` between sentences.
-    file : str
-        The name of the file, for messages.
-
-    Raises
-    ------
-    InputError
-        If the tags follow neither IOB1 nor BIO.
-    """
-    inside = begin = None
-    before: Tag = OUTSIDE
-    for line, (prefix, label) in tags:
+def detect_scheme(tags: Iterable[Tag]) -> Scheme:
+    """Detect the scheme of the tags of a file, which are `OUTSIDE` between its sentences."""
+    before, prefixes = "", set()
+    for prefix, label in tags:
         if prefix in ("E", "S"):
             return "BIOES"
-        follows = label == before[1]
-        if prefix == "I" and not follows:
-            inside = inside or line
-        if prefix == "B" and not follows:
-            begin = begin or line
-        if inside and begin:
-            raise InputError(
-                f"{file}: the tags follow no single scheme: an entity begins with I- in line "
-                f"{inside}, as in IOB1, and with B- after no entity of its class in line {begin}, "
-                f"as in BIO; correct the file"
-            )
-        before = (prefix, label)
-    return "IOB1" if inside else "BIO"
+        if label != before:
+            prefixes.add(prefix)
+        before = label
+    return "IOB1" if "I" in prefixes and "B" not in prefixes else "BIO"
+
+
+def beginning_inside(tags: Sequence[Tag]) -> list[int]:
+    """Return the indices of tags ``I-`` after no entity of their class."""
+    pairs = zip(tags, [OUTSIDE, *tags], strict=False)
+    return [i for i, (tag, before) in enumerate(pairs) if tag[0] == "I" and tag[1] != before[1]]
 
 
 def entities_of(tags: Sequence[Tag]) -> list[tuple[int, int, str]]:

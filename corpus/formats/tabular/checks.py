@@ -90,8 +90,8 @@ class Part:
     more: Mapping[str, pa.Array[Any]] = field(default_factory=dict)
 
 
-def check_names(names: list[str], file: str, columns: Columns) -> None:
-    """Check that a file has each column of documents exactly once.
+def check_names(names: list[str], file: str, columns: Columns, how: str = "") -> None:
+    """Check that a file has each column of documents exactly once; `how` says how it was read.
 
     Raises
     ------
@@ -103,8 +103,8 @@ def check_names(names: list[str], file: str, columns: Columns) -> None:
         name = getattr(columns, part)
         if name not in names and (part == "text" or not columns.is_default("id")):
             raise InputError(
-                f"{file} has no column {name!r}: it has {_listed(names)}; name those of id "
-                "and text (is the first row a header, and the delimiter the right one?)"
+                f"{file} has no column {name!r}: it has {_listed(names)}{how}; name those of id "
+                "and text"
             )
     for name in astuple(columns):
         if names.count(name) > 1:

@@ -1,8 +1,12 @@
 """CSV and TSV with named columns: one document per row, with annotations as in JSON lines.
 
-A file ending in ``.tsv`` has tabs between columns, any other one commas. Values are quoted where
-needed. An empty value counts as missing, but an empty text is kept. Other columns are carried
-along as text.
+The encoding and the delimiter of a file that is read are detected if they are not named. A file is
+written in UTF-8, with tabs between columns if it ends in ``.tsv``, and commas otherwise. Values are
+quoted where needed. An empty value counts as missing, but an empty text is kept. Other columns are
+carried along as text.
+
+A file without a header is read if the column of the text is a number, counted from 1. The names of
+its columns are then numbers.
 """
 
 from __future__ import annotations
@@ -31,8 +35,8 @@ from corpus.formats.batches import (
     others_of,
     schema_with,
 )
-from corpus.formats.files import count_lines, new_text_file, open_text, readable
-from corpus.formats.records import NULL, Unreadable, checked_text, parsed_records
+from corpus.formats.files import BYTE_ORDER_MARK, count_lines, new_text_file, open_text, readable
+from corpus.formats.records import NO_ID, NULL, Unreadable, checked_text, parsed_records
 from corpus.formats.sources import (
     Columns,
     ReadOptions,
@@ -44,6 +48,7 @@ from corpus.formats.sources import (
 )
 from corpus.formats.tabular.checks import check_names
 from corpus.formats.tabular.delimited_rows import DelimitedRows
+from corpus.formats.tabular.dialects import Dialect, find_dialect
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of, json_of
 from corpus.formats.targets import Target, WriteReport
 
@@ -51,7 +56,8 @@ BAD_ROW = "rows of another number of columns"
 UNCLOSED = "quotation marks that are not closed"
 NO_LIST = "annotations that are not a JSON list"
 
-_BYTE_ORDER_MARK = "\ufeff"
+#: More characters than the names of columns have.
+_LONG_NAME = 60
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
@@ -76,11 +82,12 @@ def _schema_of(source: Source, options: ReadOptions) -> pa.Schema:
     """Return the schema of the notes with the columns of all files."""
     names: dict[str, None] = {}
     for path in files_of(source, "csv"):
-        header = _header(path, options.encoding)
+        header = _header_of(path, options)
         if not encodable(*header):
+            encoding = _dialect_of(path, options).encoding
             raise InputError(
-                f"{path}, row 1: a name of a column is not in {options.encoding}; name "
-                "another encoding, such as latin-1, or correct it"
+                f"{path}, row 1: a name of a column is not in {encoding}; name another encoding, "
+                "such as latin-1, or correct it"
             )
         names |= dict.fromkeys(header)
     others = [name for name in names if name not in astuple(options.columns)]
@@ -88,9 +95,9 @@ def _schema_of(source: Source, options: ReadOptions) -> pa.Schema:
     return schema_with(list(names), list(map(pa.field, others, types)))
 
 
-def has_column(source: Source, name: str) -> bool:
+def has_column(source: Source, name: str, options: ReadOptions) -> bool:
     """Return whether any file has a column."""
-    return any(name in _header(path, "utf-8") for path in files_of(source, "csv"))
+    return any(name in _header_of(path, options) for path in files_of(source, "csv"))
 
 
 def count(source: Source) -> int:
@@ -98,19 +105,29 @@ def count(source: Source) -> int:
     return sum(max(0, count_lines(path) - 1) for path in files_of(source, "csv"))
 
 
-def _header(path: Path, encoding: str) -> list[str]:
-    with open_text(path, encoding, "") as text:
-        return _names(filter(None, DelimitedRows(text, _delimiter_of(path), str(path))))
+def _header_of(path: Path, options: ReadOptions) -> list[str]:
+    dialect = _dialect_of(path, options)
+    with open_text(path, dialect.encoding, "") as text:
+        rows = filter(None, DelimitedRows(text, dialect.delimiter, str(path)))
+        return _names(rows, options.columns)[0]
 
 
-def _names(rows: Iterator[list[str]]) -> list[str]:
-    """Return the names of the columns, which are the first row; none if there is no name."""
-    names = [name.removeprefix(_BYTE_ORDER_MARK) for name in next(rows, [])]
-    return names if any(names) else []
+def _names(rows: Iterator[list[str]], columns: Columns) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns, and the first row if that is a note rather than names."""
+    first = [name.removeprefix(BYTE_ORDER_MARK) for name in next(rows, [])]
+    if not any(first):
+        return [], []
+    if columns.text.isdecimal() and columns.text not in first:
+        return [str(number) for number in range(1, len(first) + 1)], [first]
+    return first, []
 
 
-def _delimiter_of(path: Path) -> str:
-    return "\t" if suffix_of(path) == ".tsv" else ","
+def _dialect_of(path: Path, options: ReadOptions) -> Dialect:
+    """Return how a file is written; what can be read only once is not looked at."""
+    delimiter = options.delimiter or ("\t" if suffix_of(path) == ".tsv" else None)
+    if not path.is_file():
+        return Dialect(options.encoding or "utf-8", delimiter or ",")
+    return find_dialect(path, options.columns.text, delimiter=delimiter, encoding=options.encoding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +148,30 @@ def _records(
     path: Path, name: str, options: ReadOptions, is_carried: bool
 ) -> Iterator[tuple[str, _Record]]:
     """Yield where each row is, and its number and values; the header is row 1."""
-    with open_text(path, options.encoding, "") as text:
-        table = DelimitedRows(text, _delimiter_of(path), str(path))
+    dialect, columns = _dialect_of(path, options), options.columns
+    with open_text(path, dialect.encoding, "") as text:
+        table = DelimitedRows(text, dialect.delimiter, str(path))
         rows = filter(None, iter(table))
-        header = _names(rows)
+        header, first = _names(rows, columns)
         if not header:
             return
-        check_names(header, str(path), options.columns)
-        unused = frozenset(() if is_carried else header).difference(astuple(options.columns))
-        layout = _Layout(name, header, options.columns, options.encoding, unused)
-        for number, fields in enumerate(rows, start=2):
+        if not first and columns.text not in header and any(map(_is_value, header)):
+            raise InputError(
+                f"{path} has no header: row 1 has values of a note ({dialect}); name columns by "
+                'their numbers, such as --text-column 2 (text = "2" in a configuration)'
+            )
+        check_names(header, str(path), columns, f", {dialect}")
+        unused = frozenset(() if is_carried else header).difference(astuple(columns))
+        layout = _Layout(name, header, columns, dialect.encoding, unused)
+        for number, fields in enumerate(chain(first, rows), start=1 if first else 2):
             yield f"{path}, row {number}", (layout, number, fields)
         if table.quotes % 2 or not table.is_closed:
             yield str(path), (layout, 0, [])
+
+
+def _is_value(name: str) -> bool:
+    """Return whether the name of a column is a number, a text, or not one line."""
+    return name.isdecimal() or len(name) > _LONG_NAME or len(name.splitlines()) > 1
 
 
 def _row(schema: pa.Schema, problems: Problems, where: str, record: _Record) -> Row:
@@ -165,6 +193,8 @@ def _row(schema: pa.Schema, problems: Problems, where: str, record: _Record) -> 
         raise Unreadable(
             NO_LIST, f'column {columns.label!r}: expected [[start, end, "CLASS"], ...]'
         )
+    if columns.id not in values:
+        problems.count(NO_ID)
     problems.unused |= layout.unused
     more: dict[str, Any] = {
         column: confidence_of(column, values.get(column), problems)
@@ -220,7 +250,8 @@ def _lines(rows: Iterable[Sequence[Any]], target: Path) -> bytes:
     """Return rows that end with a line feed."""
     # `csv.writer` quotes values with a carriage return only where rows end with one.
     lines: list[bytes] = []
-    writer = csv.writer(_Lines(lines), delimiter=_delimiter_of(target))
+    delimiter = "\t" if suffix_of(target) == ".tsv" else ","
+    writer = csv.writer(_Lines(lines), delimiter=delimiter)
     writer.writerows(rows)
     return b"".join(lines)
 

@@ -30,6 +30,7 @@ from corpus.formats.batches import (
     regrouped,
     schema_with,
 )
+from corpus.formats.records import NO_ID
 from corpus.formats.sources import Columns, ReadOptions, Source, files_of, name_within
 from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
 from corpus.formats.targets import Target, WriteReport
@@ -66,6 +67,8 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
             used += [name for name in carried if name in names]
             name, first = name_within(path, source.root), 0
             for batch in _rows_of(file, path, used):
+                if columns.id not in names:
+                    problems.counts[NO_ID] += len(batch)
                 part = _part(_with_ids(batch, columns, name, first), columns, schema)
                 yield from checked_batches(part, partial(_where, path, first), problems)
                 first += len(batch)
@@ -75,7 +78,7 @@ def _where(path: Path, first: int, row: int) -> str:
     return f"{path}, row {first + row}"
 
 
-def has_column(source: Source, name: str) -> bool:
+def has_column(source: Source, name: str, options: ReadOptions) -> bool:
     """Return whether any file has a column."""
     for path in files_of(source, "parquet"):
         with _opened(path) as file:

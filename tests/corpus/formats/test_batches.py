@@ -216,7 +216,10 @@ def test_files_with_other_columns_are_unified(tmp_path: Path) -> None:
 def test_confidences_that_do_not_match_the_annotations_are_left_out(tmp_path: Path) -> None:
     labels = [[item((0, 4, "A"))], [item((0, 4, "A"))], [item((0, 4, "A"))]]
     sure = [[0.5, 0.25], None, [0.75]]
-    path = save(tmp_path / "n.parquet", text=["Anna"] * 3, label=labels, span_confidences=sure)
+    ids = ["a", "b", "c"]
+    path = save(
+        tmp_path / "n.parquet", id=ids, text=["Anna"] * 3, label=labels, span_confidences=sure
+    )
     problems = Problems()
     (batch,) = read_batches(path, problems=problems)
     assert batch.column("span_confidences").to_pylist() == [None, None, [0.75]]

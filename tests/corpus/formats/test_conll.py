@@ -172,8 +172,7 @@ entities = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("AB")), max_siz
 @settings(max_examples=60, deadline=None)
 def test_schemes_are_told_apart(sentences: list[list[tuple[int, str]]], scheme: str) -> None:
     written = [[parsed_tag(tag) for tag in tags_in(scheme, part)] for part in sentences]
-    numbered = [(1, tag) for sentence in written for tag in [*sentence, OUTSIDE]]
-    detected = detect_scheme(numbered, "file")
+    detected = detect_scheme(tag for sentence in written for tag in [*sentence, OUTSIDE])
     for sentence, tags in zip(sentences, written, strict=True):
         expected, place = [], 0
         for length, label in sentence:
@@ -186,12 +185,22 @@ def test_schemes_are_told_apart(sentences: list[list[tuple[int, str]]], scheme: 
         assert detected == scheme or (scheme == "IOB1") == (detected == "IOB1")
 
 
-def test_tags_of_several_schemes_are_an_error(path: Path) -> None:
-    path.write_text("a\tB-X\na\tI-X\n\na\tO\na\tI-X\n")
-    with pytest.raises(
-        InputError, match=r"with I- in line 5, as in IOB1, and with B- .* in line 1"
-    ):
-        documents(path, lenient())
+def test_an_inside_tag_that_begins_an_entity_is_repaired_and_reported(path: Path) -> None:
+    """As in the Spanish files of CoNLL-2002, with a single such tag after the end of a sentence."""
+    path.write_text("a\tB-X\nb\tI-X\n\nc\tI-X\nd\tI-X\ne\tI-Y\n")
+    problems = Problems()
+    spans = [document.spans for document in documents(path, problems)]
+    assert spans == [(Span(0, 3, "X"),), (Span(0, 3, "X"), Span(4, 5, "Y"))]
+    (kind,) = problems.counts
+    assert "begin with I-" in kind
+    assert [problem.where for problem in problems.named[kind]] == [f"{path}:4", f"{path}:6"]
+
+
+def test_inside_tags_that_begin_entities_are_no_problem_in_iob1(path: Path) -> None:
+    path.write_text("a\tI-X\nb\tB-X\n\nc\tI-Y\n")
+    problems = Problems()
+    assert [len(document.spans) for document in documents(path, problems)] == [2, 1]
+    assert not problems.counts
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ import csv
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
 from corpus.formats import Columns, batches, has_column, read, read_batches, write_batches
+from corpus.formats.records import NO_ID
 from corpus.formats.tabular import delimited_rows as module
 from tests.corpus.formats.reading import documents, lenient, with_confidences
 
@@ -65,7 +68,10 @@ def test_a_file_without_rows_has_no_documents(path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("id,nota\n1,Joan\n", "has no column 'text': it has 2 columns, among them id, nota;"),
+        (
+            "id,nota\n1,Joan\n",
+            r"has no column 'text': .* 2 columns, among them id, nota, read as utf-8 with a comma",
+        ),
         ("id,text,text\n1,Joan,x\n", "has several columns 'text': expected one"),
     ],
 )
@@ -90,7 +96,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("row", "kind"), ROWS)
 def test_rows_that_make_no_document_are_rejected(path: Path, row: bytes, kind: str) -> None:
-    path.write_bytes(b'id,text,label\na,"A\nB",\n' + row + b"\nc,C,\n")
+    path.write_bytes('id,text,label\na,"A\nñ",\n'.encode() + row + b"\nc,C,\n")
     problems = lenient()
     assert [document.id for document in documents(path, problems)] == ["a", "c"]
     assert problems.counts == {kind: 1}
@@ -149,13 +155,61 @@ def test_a_quotation_mark_that_is_not_closed_is_reported(path: Path) -> None:
 
 
 def test_another_encoding_is_named(path: Path) -> None:
-    path.write_bytes("id,text,año\n1,Núria,2\n".encode("latin-1"))
-    with pytest.raises(ProblemError, match=r"row 2: text that is not UTF-8: .* latin-1"):
+    path.write_bytes("id,text,año\n1,Nüria,2\n".encode("cp850"))
+    with pytest.raises(ProblemError, match=r"row 2: .* is no character of cp1252"):
         documents(path)
-    assert documents(path, encoding="latin-1") == [Document("1", "Núria")]
+    assert documents(path, encoding="cp850") == [Document("1", "Nüria")]
     problems = Problems()
-    (batch,) = read_batches(path, problems=problems, encoding="latin-1")
+    (batch,) = read_batches(path, problems=problems, encoding="cp850")
     assert batch.column("others").to_pylist() == [{"año": "2"}]
+
+
+@given(
+    texts=st.lists(st.text("aéñ ,;|\t\n\"'", min_size=1), min_size=1, max_size=5),
+    delimiter=st.sampled_from(",;\t|"),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+)
+def test_delimiter_and_encoding_are_detected(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], delimiter: str, encoding: str
+) -> None:
+    """As spreadsheets write them; one of Spain has semicolons and cp1252."""
+    path = tmp_path_factory.mktemp("csv") / "notes.csv"
+    with path.open("w", encoding=encoding, newline="") as file:
+        rows = csv.writer(file, delimiter=delimiter)
+        rows.writerow(["id", "text", "año"])
+        rows.writerows((number, text, "") for number, text in enumerate(texts))
+    assert [document.text for document in documents(path)] == texts
+    (batch,) = read_batches(path, problems=Problems())
+    assert batch.column("others").type.names == ["año"]
+
+
+def test_a_delimiter_that_is_named_overrides_the_detected_one(path: Path) -> None:
+    path.write_text("id;text,nota\n1;a,b\n")
+    assert documents(path, columns=Columns(id="id;text", text="nota")) == [Document("1;a", "b")]
+    columns = Columns(text="text,nota")
+    assert documents(path, columns=columns, delimiter=";") == [Document("1", "a,b")]
+    path.write_text("id\ttext\n1\ta,b\n")
+    assert documents(path, delimiter="tab") == [Document("1", "a,b")]
+    with pytest.raises(InputError, match="expected one character"):
+        documents(path, delimiter=";;")
+    with pytest.raises(InputError, match="jsonl have no delimiter"):
+        documents(path, format="jsonl", delimiter=";")
+
+
+def test_a_file_without_a_header_has_columns_by_number(path: Path) -> None:
+    path.write_bytes("7;El pacient és aquí;x\n8;No hi és;y\n".encode("cp1252"))
+    with pytest.raises(InputError, match=r"no header: row 1 .*read as cp1252.*--text-column 2"):
+        documents(path)
+    problems = Problems()
+    columns = Columns(text="2")
+    texts = {"notes.csv:1": "El pacient és aquí", "notes.csv:2": "No hi és"}
+    notes = documents(path, problems, columns=columns)
+    assert {document.id: document.text for document in notes} == texts
+    assert problems.counts == {NO_ID: 2}
+    named = documents(path, columns=Columns(id="1", text="2", group="3"))
+    assert [(document.id, document.group) for document in named] == [("7", "x"), ("8", "y")]
+    with pytest.raises(InputError, match="has no column '4': it has 3 columns, read as"):
+        documents(path, columns=Columns(text="4"))
 
 
 def test_what_is_written_is_read_by_others(path: Path) -> None:
@@ -193,6 +247,6 @@ def test_other_columns_and_confidences_are_carried_along(tmp_path: Path, path: P
 
 def test_the_name_of_a_carried_column_has_to_be_decoded(path: Path) -> None:
     path.write_bytes("id,text,año\n1,Nuria,2\n".encode("latin-1"))
-    assert documents(path) == [Document("1", "Nuria")]  # which carries no other columns
-    with pytest.raises(InputError, match=r"row 1: a name of a column is not in utf-8; .* latin-1"):
-        list(read_batches(path, problems=Problems()))
+    assert documents(path, encoding="ascii") == [Document("1", "Nuria")]  # no other columns
+    with pytest.raises(InputError, match=r"row 1: a name of a column is not in ascii; .* latin-1"):
+        list(read_batches(path, problems=Problems(), encoding="ascii"))

@@ -164,12 +164,11 @@ def test_brat_and_text_may_be_in_another_encoding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-@pytest.mark.parametrize("name", ["n.conll", "n.csv"])
-def test_a_missing_byte_order_mark_is_an_error(tmp_path: Path, name: str, encoding: str) -> None:
+def test_a_missing_byte_order_mark_is_an_error(tmp_path: Path, encoding: str) -> None:
     """Python's codec then calls no error handler."""
-    (tmp_path / name).write_bytes(b"a,b,c,d,")
+    (tmp_path / "n.conll").write_bytes(b"a,b,c,d,")
     with pytest.raises(InputError, match=f"is not text in {encoding}; name another encoding"):
-        documents(tmp_path / name, encoding=encoding)
+        documents(tmp_path / "n.conll", encoding=encoding)
 
 
 @pytest.mark.parametrize("name", ["klingon", "hex", "rot13", "base64", "undefined", "a\0b", ""])

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.formats.tabular import delimited_rows
+from corpus.formats.tabular import delimited_rows, dialects
 from gazetteers.importing import tables
 from gazetteers.importing.tables import Table
 
@@ -155,7 +155,7 @@ def test_a_delimiter_can_be_named(name: str, delimiter: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["", ",,", '"', "\n", "ñ", "x", "5"])
 def test_what_delimits_nothing_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--delimiter .*expected one character"):
+    with pytest.raises(InputError, match=r"delimiter .*expected one character"):
         Table(write(tmp_path / "t.csv", "a\n"), delimiter=name)
 
 
@@ -177,8 +177,8 @@ def test_what_delimits_nothing_is_refused(name: str, tmp_path: Path) -> None:
 )
 def test_encodings_are_found(encoding, detected, tmp_path, monkeypatch) -> None:
     """Also where the first letter that tells them apart is cut in two, or comes late."""
-    monkeypatch.setattr(tables, "_PIECE", 1)
-    monkeypatch.setattr(tables, "_SAMPLE", 80)
+    monkeypatch.setattr(dialects, "_PIECE", 1)
+    monkeypatch.setattr(tables, "SAMPLE", 80)
     text = "nombre;n\nANA;1\n" + "LUIS;2\n" * 50 + "MUÑOZ NÚÑEZ;3\r\n"
     path = write(tmp_path / "t.csv", text.encode(encoding))
     table = Table(path)
@@ -238,7 +238,7 @@ def test_what_is_no_table_is_refused(data: bytes, message: str, tmp_path: Path) 
 
 def test_rows_longer_than_the_limit_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(delimited_rows, "LONGEST_LINE", 100)
-    monkeypatch.setattr(tables, "_SAMPLE", 50)
+    monkeypatch.setattr(tables, "SAMPLE", 50)
     path = write(tmp_path / "t.csv", "a,b\nx,1\n" + "y" * 300 + ",2\n")
     expected = r"t.csv:3: this row has more than 100 characters; is a quotation mark missing"
     with pytest.raises(InputError, match=expected):
