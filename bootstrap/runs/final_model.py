@@ -61,16 +61,15 @@ def train_final(
 
 def _documents(parts: LoopParts, best: IterationMetrics) -> Batch:
     """Return the training documents of an iteration, with all annotated ones."""
-    configuration, notes = parts.configuration, parts.notes
+    notes = parts.notes
     annotated = parts.rounds.gold(parts.rounds.number) if parts.rounds else notes.seed.batch
     gold = concatenate([annotated, notes.validation.batch])
-    copies = None
-    if best.augmented:
-        from taggers.augmentation import MentionReplacement  # noqa: PLC0415 - not always used
-
-        rng = np.random.default_rng([configuration.loop.random_state, _STAGE])
-        copies = MentionReplacement(gold, configuration.augment).copies(rng)
+    copies = blanks = None
+    augment = parts.augmentation(parts.list_tagger() if best.with_blanks else None)
+    if augment and (best.augmented or best.with_blanks):
+        copies, _, blanks = augment(gold)
     chosen = {trial.name for trial in best.trials if trial.chosen}
     classes = classes_of(gold.labels)
     pseudo = [] if ANNOTATED_ALONE in chosen else parts.selected(best.iteration, classes)
-    return TrainingSet(gold, configuration.loop, copies, pseudo_labelled=tuple(pseudo)).documents()
+    loop, learns_blanks = parts.configuration.loop, best.with_blanks
+    return TrainingSet(gold, loop, copies, None, blanks, tuple(pseudo), learns_blanks).documents()

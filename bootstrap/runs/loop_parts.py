@@ -242,14 +242,14 @@ class LoopParts:
         configuration, rounds, strategies = self.configuration, self.rounds, [NO_SELECTION]
         initial, select = configuration.initial_model, configuration.select
         reference = self.reference if select.proportions else None
-        list_tagger = self._list_tagger()
+        list_tagger = self.list_tagger()
         if configuration.self_trains:
             lists = list_tagger is not None
             strategies = portfolio(select, reference, configuration.capabilities, lists=lists)
         return TimedCandidates(
             [self.watch.timed_strategy(strategy) for strategy in strategies],
             configuration.loop,
-            augment=self._augmentation(list_tagger),
+            augment=self.augmentation(list_tagger),
             initial=initial_strategy_for(initial.selection, select, reference) if initial else None,
             list_tagger=list_tagger,
             excludes=self._excludes,
@@ -257,10 +257,13 @@ class LoopParts:
             watch=self.watch,
         )
 
-    def _augmentation(
+    def augmentation(
         self, list_tagger: Callable[[], Tagger] | None
     ) -> Callable[[Batch], tuple[Batch | None, Batch, Batch | None]] | None:
-        """Return the function that derives documents from gold ones; None without augmentation."""
+        """Return the function that derives documents from gold ones; None without augmentation.
+
+        The blank ones are found by a tagger of lists.
+        """
         options, random_state = self.configuration.augment, self.configuration.loop.random_state
         if not options.copies:
             return None
@@ -342,8 +345,7 @@ class LoopParts:
         """Read the state after the closed iterations; None if there are none."""
         if not self.closed:
             return None
-        configuration, candidates = self.configuration, self.candidates
-        last, loop = self.closed[-1], configuration.loop
+        configuration, last = self.configuration, self.closed[-1]
         folder = self.run.iteration(last.iteration)
         tagger, second = self.load(folder.model_folder), None
         if folder.second_folder.is_dir():
@@ -353,9 +355,10 @@ class LoopParts:
         gold = self.rounds.gold(self.rounds.number) if self.rounds else self.notes.seed.batch
         selected = self.selected(last.iteration, classes_of(tagger.labels))
         unchanged = [row.iteration for row in self.closed if row.is_unchanged]
-        copies = gold if last.augmented else None
-        training = candidates.training_set(
-            gold, TrainingSet(gold, loop, copies, pseudo_labelled=tuple(selected))
+        copies, pseudo = gold if last.augmented else None, tuple(selected)
+        training = self.candidates.training_set(
+            gold,
+            TrainingSet(gold, configuration.loop, copies, None, None, pseudo, last.with_blanks),
         )
         goes_on = training.has_entities() or (last.finds_entities and not last.selected)
         return State(
@@ -384,7 +387,7 @@ class LoopParts:
         kinds = self.configuration.kinds
         return ParallelTagger.load(folder, trust=kinds, jobs=self.jobs, report=self.report)
 
-    def _list_tagger(self) -> Callable[[], Tagger] | None:
+    def list_tagger(self) -> Callable[[], Tagger] | None:
         """Return a function that returns the tagger of lists, if there is one."""
         configuration, notes = self.configuration, self.notes
         strategy = configuration.select.strategy

@@ -83,6 +83,8 @@ class TrainingMetrics:
         Number of documents of the training set.
     augmented : bool
         Whether the training set contains copies of gold documents with other mentions.
+    with_blanks : bool
+        Whether it contained unlabeled documents that are almost certainly blank in iteration 0.
     tagger : str
         The kind of the tagger.
     min_probability : mapping of str to float
@@ -101,6 +103,7 @@ class TrainingMetrics:
     queried: int = 0
     training_documents: int = 0
     augmented: bool = False
+    with_blanks: bool = False
     tagger: str = ""
     min_probability: Mapping[str, float] = field(default_factory=dict)
     propagate: Mapping[str, Reach] = field(default_factory=dict)

@@ -177,6 +177,7 @@ def metrics_of(
         halves=halves(batch, model.scores),
         strategy=labelling.strategy.name if labelling else "",
         augmented=state.training.copies is not None,
+        with_blanks=state.training.learns_blanks,
         trials=[_trial(trial, batch, trial.tagger is model.tagger) for trial in step.models]
         if several
         else [],

@@ -10,7 +10,12 @@ import numpy.typing as npt
 
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.records import DocumentCounts
-from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
+from bootstrap.self_training.candidates import (
+    ANNOTATED_ALONE,
+    AUGMENTED,
+    SEED_ALONE,
+    WITH_BLANKS,
+)
 from bootstrap.self_training.state import UNCHANGED
 from bootstrap.self_training.stopping import best_iteration
 from corpus.errors import number_of
@@ -31,6 +36,7 @@ LEAST_UNITS = 10
 _WORDS = {
     SEED_ALONE: "the seed alone",
     AUGMENTED: "the seed with replaced mentions",
+    WITH_BLANKS: "the seed with replaced mentions and blank documents",
     ANNOTATED_ALONE: "the annotated documents alone",
     UNCHANGED: "the previous model",
 }

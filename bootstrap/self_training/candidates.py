@@ -14,10 +14,11 @@ from bootstrap.self_training.state import UNCHANGED, Candidate, Labelling, State
 from corpus.batch import Batch
 from taggers.base import Detail, Tagger
 
-#: Candidates without a strategy: the gold documents of iteration 0 alone and with their copies, and
-#: all annotated documents without any pseudo-label.
-SEED_ALONE, AUGMENTED, ANNOTATED_ALONE = "seed_alone", "augmented", "annotated_alone"
-NO_STRATEGIES = frozenset({SEED_ALONE, AUGMENTED, ANNOTATED_ALONE, UNCHANGED})
+#: Candidates without a strategy: the gold documents of iteration 0 alone, with their copies, and
+#: with copies and blank documents; and all annotated documents without any pseudo-label.
+SEED_ALONE, AUGMENTED, WITH_BLANKS = "seed_alone", "augmented", "augmented_with_blanks"
+ANNOTATED_ALONE = "annotated_alone"
+NO_STRATEGIES = frozenset({SEED_ALONE, AUGMENTED, WITH_BLANKS, ANNOTATED_ALONE, UNCHANGED})
 
 # Part of the seed of selection's random generator; training has no such part.
 _STAGE = 1
@@ -40,8 +41,8 @@ class Candidates:
         Options of the loop.
     augment : callable, optional
         Derives copies, mentions and blanks from gold documents; see `TrainingSet`. Iteration 0
-        compares training with and without copies; later training sets keep the copies if that was
-        better.
+        compares training without them, with copies, and with copies and blanks; later training sets
+        keep what was better.
     initial : Strategy, optional
         If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
         this strategy selects from the documents that it tags.
@@ -79,9 +80,12 @@ class Candidates:
         if before is None:
             second = not (last or self.initial) and self._needs_second()
             training = self.training_set(gold)
-            alone = Candidate(SEED_ALONE, replace(training, copies=None), None, second)
-            copies = Candidate(AUGMENTED, training, None, second)
-            return [alone, copies] if training.copies else [alone]
+            starts = {SEED_ALONE: replace(training, copies=None)}
+            if training.copies:
+                starts[AUGMENTED] = training
+            if training.blanks:
+                starts[WITH_BLANKS] = replace(training, learns_blanks=True)
+            return [Candidate(name, start, None, second) for name, start in starts.items()]
         training, has_new_gold = before.training, len(gold) > len(before.training.gold)
         if has_new_gold:
             training = self.training_set(gold, training)
@@ -110,7 +114,7 @@ class Candidates:
         pseudo = before.pseudo_labelled
         if self.excludes:
             pseudo = tuple(p.take(np.flatnonzero(~self.excludes(p.batch))) for p in pseudo)
-        training = TrainingSet(gold, self.loop, *derived, pseudo)
+        training = TrainingSet(gold, self.loop, *derived, pseudo, before.learns_blanks)
         return training if before.copies is not None else replace(training, copies=None)
 
     def strategies_after(self, chosen: Sequence[str]) -> list[Strategy]:

@@ -90,6 +90,8 @@ class TrainingSet:
         blank, which count while there are no pseudo-labelled ones.
     pseudo_labelled : tuple of ChosenDocuments
         The pseudo-labelled documents, in the order of their selection.
+    learns_blanks : bool
+        Whether the tagger, too, learns from `blanks`.
     """
 
     gold: Batch
@@ -98,6 +100,7 @@ class TrainingSet:
     mentions: Batch | None = None
     blanks: Batch | None = None
     pseudo_labelled: tuple[ChosenDocuments, ...] = ()
+    learns_blanks: bool = False
 
     def __len__(self) -> int:
         """Return the number of gold and pseudo-labelled documents."""
@@ -130,7 +133,9 @@ class TrainingSet:
         """Return all documents with their weights, for the tagger or for the second view."""
         derived = [self.copies]
         if second:
-            derived += [self.mentions, None if self.pseudo_labelled else self.blanks]
+            derived.append(self.mentions)
+        if (second or self.learns_blanks) and not self.pseudo_labelled:
+            derived.append(self.blanks)
         pseudo = [part.batch for part in self.pseudo_labelled]
         if (weight := self.loop.pseudo_weight) != 1:
             pseudo = [part.with_weights(np.full(len(part), weight, np.float32)) for part in pseudo]

@@ -22,7 +22,7 @@ from bootstrap.selection.strategies import (
     initial_strategy_for,
     strategy_for,
 )
-from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE
+from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE, WITH_BLANKS
 from bootstrap.self_training.state import UNCHANGED, State
 from bootstrap.self_training.stopping import STOPPED, Limits, stagnates
 from corpus.batch import Batch, make_batch
@@ -868,6 +868,22 @@ def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bo
     ]
     assert steps[1].training_documents == 3  # copies are not counted
     assert steps[0].human_tokens == 5
+
+
+@pytest.mark.parametrize(("hits", "chosen"), [([5, 4, 4], 0), ([4, 5, 4], 1), ([4, 5, 6], 2)])
+def test_blank_documents_are_a_start_of_their_own(hits: list[int], chosen: int) -> None:
+    """The tagger learns from them until there are pseudo-labels, some of which are blank."""
+    copies = make_batch([Document("s0+1", "Pac Eva", (Span(4, 7, "PERSON"),))], labelled=True)
+    blanks = make_batch([Document("b0", "sin fiebre")], labelled=True)
+    script = Script([*hits, 6])
+    augment = lambda gold: (copies, None, blanks)  # noqa: E731
+    steps, _ = compared(script, Pool(2), strategy=named("one"), augment=augment)
+    names = [SEED_ALONE, AUGMENTED, WITH_BLANKS]
+    assert [trial.name for trial in steps[0].trials if trial.chosen] == [names[chosen]]
+    assert [(step.augmented, step.with_blanks) for step in steps] == [(chosen > 0, chosen == 2)] * 2
+    starts = [["s0", "s1"], ["s0", "s1", "s0+1"], ["s0", "s1", "s0+1", "b0"]]
+    kept = ["s0", "s1", *(["s0+1"] if chosen else []), "u0"]
+    assert [ids(batch) for batch in script.trained] == [*starts, kept]
 
 
 def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags() -> None:
