@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.config.options import check_column_keys, columns_option
+from bootstrap.config.options import Sources, check_column_keys, columns_option
 from bootstrap.config.overrides import ConfigurationError
 from corpus.batch import Batch
 from corpus.tags import find_entities
@@ -178,10 +178,10 @@ _listed = "; ".join(f'"{name}", {query.summary}' for name, query in QUERIES.item
 class ActiveOptions:
     """Options of active learning; every field is a key of ``[active]``."""
 
-    gold: str = option(
+    gold: Sources = option(
         MISSING,
         "annotated documents from which rounds are chosen, and whose annotations stand for those "
-        "of a person: a file, a folder or a glob pattern",
+        "of a person: a file, a folder or a glob pattern, or a list of them",
         example='"gold.jsonl"',
         path=True,
     )

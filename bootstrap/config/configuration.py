@@ -17,6 +17,7 @@ from bootstrap.config.options import (
     LoopOptions,
     ReferenceOptions,
     TrustedPatternOptions,
+    listed,
 )
 from bootstrap.config.overrides import ConfigurationError, Source, overridden
 from bootstrap.config.presets import preset_of, required_values, with_preset
@@ -241,8 +242,11 @@ class Configuration:
         sections.append(("patterns", self.patterns.training_files()))
         if self._reads_lists:
             sections.append(("augment", self.augment.training_files()))
-        if self.active and not is_synthetic(self.active.gold):
-            sections.append(("active", {"gold": find_files(self.active.gold)}))
+        if self.active:
+            gold = [name for name in listed(self.active.gold) if not is_synthetic(name)]
+            sections.append(
+                ("active", {"gold": [file for name in gold for file in find_files(name)]})
+            )
         return {
             f"{section}.{name}": paths
             for section, files in sections

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from bootstrap.config.overrides import ConfigurationError
 from corpus.errors import InputError
@@ -22,6 +22,9 @@ SPLITS = ("seed", "validation", "test", "unlabeled")
 #: The keys of ``[data]`` that name columns.
 _COLUMN_KEYS = ("id", "text", "label", "group")
 
+#: A file, a folder or a glob pattern; or several, of any formats.
+Sources: TypeAlias = str | tuple[str, ...]
+
 #: The value of settings that a run decides by itself.
 AUTO = "auto"
 
@@ -29,6 +32,16 @@ AUTO = "auto"
 Preset = Literal["auto", "paper"]
 
 Measure = Literal["probability", "normalised", "min_marginal"]
+
+
+def listed(sources: Sources) -> tuple[str, ...]:
+    """Return sources as a list, which is empty if there are none."""
+    return sources if isinstance(sources, tuple) else (sources,) if sources else ()
+
+
+def named(sources: Sources) -> str:
+    """Return the names of sources for a message."""
+    return ", ".join(listed(sources))
 
 
 def columns_option(split: str) -> Any:
@@ -55,25 +68,25 @@ def check_column_keys(split: str, names: Mapping[str, str]) -> None:
 class SplitOptions:
     """Where the documents of each split are, and the unit that they are divided into."""
 
-    seed: str = option(
+    seed: Sources = option(
         "seed.jsonl",
-        "annotated documents: a file, a folder or a glob pattern; may be empty with an "
-        "[initial_model]",
+        "annotated documents: a file, a folder or a glob pattern, or a list of them; may be empty "
+        "with an [initial_model]",
         path=True,
     )
-    validation: str = option(
+    validation: Sources = option(
         "validation.jsonl",
         "annotated documents that determine when to stop and which iteration is the best",
         path=True,
     )
-    test: str = option(
+    test: Sources = option(
         "",
         "annotated documents (optional) on which the model of every iteration is scored when the "
         "run has ended; they determine nothing",
         example='"test.jsonl"',
         path=True,
     )
-    unlabeled: str = option(
+    unlabeled: Sources = option(
         "unlabeled.jsonl",
         "unlabeled documents to select pseudo-labels from, read in batches",
         path=True,

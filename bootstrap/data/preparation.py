@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.configuration import Configuration
-from bootstrap.config.options import DataOptions
+from bootstrap.config.options import DataOptions, listed, named
 from bootstrap.data.splits import Notes, read_notes, splits_of
 from corpus.batch import Batch, are_among
 from corpus.errors import InputError, quoted
@@ -71,12 +71,12 @@ def check_budget(active: ActiveOptions, notes: Notes) -> None:
     left = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
     if not len(left):
         raise InputError(
-            f"[active] gold = {active.gold}: no document is left to annotate; documents of "
+            f"[active] gold = {named(active.gold)}: no document is left to annotate; documents of "
             "the seed are left out, and those with a text or of a patient of validation or test"
         )
     if active.budget > len(seed) + len(left):
         raise InputError(
-            f"[active] budget = {active.budget:,}: gold = {active.gold} has {len(left):,} "
+            f"[active] budget = {active.budget:,}: gold = {named(active.gold)} has {len(left):,} "
             f"documents with tokens that are not in the seed, and the seed has {len(seed):,}; "
             f"expected at most {len(seed) + len(left):,}"
         )
@@ -193,13 +193,11 @@ def fingerprint(
     """
     rows: list[dict[str, Any]] = []
     for split in splits_of(data):
-        source = getattr(data, split)
-        if splits is not None and split not in splits:
-            continue
-        if is_synthetic(source):
-            rows.append({"split": split, "file": source, "bytes": 0, "blake2b": ""})
-        else:
-            rows += _digests(split, [*find_files(source)])
+        for source in listed(getattr(data, split)) if splits is None or split in splits else ():
+            if is_synthetic(source):
+                rows.append({"split": split, "file": source, "bytes": 0, "blake2b": ""})
+            else:
+                rows += _digests(split, [*find_files(source)])
     for option, paths in (others or {}).items():
         rows += _digests(option, paths)
     return pa.Table.from_pylist(rows)

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.active_learning.queries import ActiveOptions
-from bootstrap.config.options import SPLITS, DataOptions
+from bootstrap.config.options import SPLITS, DataOptions, Sources, listed, named
 from corpus.batch import Batch, batch_of_texts, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, number_of, quoted
-from corpus.formats import FORMATS, has_column, read_batches
+from corpus.formats import FORMATS, Columns, has_column, read_batches
 from corpus.formats.batches import concatenated, documents_of, relabelled
 from corpus.formats.sources import format_of, locate
 from corpus.formats.synthetic import is_synthetic
@@ -45,18 +45,36 @@ def read_source_batches(
     problems : Problems
         Collects documents and annotations that cannot be used as they are.
     """
-    source, columns = getattr(options, split), options.columns_of(split)
-    labelled = split != "unlabeled"
-    encoding, delimiter = _reading(options, source)
-    batches = read_batches(
-        source,
-        columns=columns,
-        problems=problems,
-        labelled=labelled,
-        encoding=encoding,
-        delimiter=delimiter,
+    batches = _batches_of(
+        options,
+        getattr(options, split),
+        options.columns_of(split),
+        problems,
+        labelled=split != "unlabeled",
     )
     yield from (relabelled(batch, labels, Counter()) for batch in batches)
+
+
+def _batches_of(
+    options: DataOptions,
+    sources: Sources,
+    columns: Columns,
+    problems: Problems,
+    *,
+    labelled: bool = True,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the documents of sources, one source after the other, without other columns."""
+    for source in listed(sources):
+        encoding, delimiter = _reading(options, source)
+        yield from read_batches(
+            source,
+            columns=columns,
+            problems=problems,
+            labelled=labelled,
+            encoding=encoding,
+            delimiter=delimiter,
+            carry="nothing",
+        )
 
 
 def _reading(options: DataOptions, source: str) -> tuple[str | None, str | None]:
@@ -107,7 +125,7 @@ def splits_of(data: DataOptions) -> list[str]:
 def source_lines(data: DataOptions) -> list[str]:
     """Describe which documents a run reads, one line for each split."""
     width = max(map(len, SPLITS))
-    return [f"{split:{width}}  {getattr(data, split)}" for split in splits_of(data)]
+    return [f"{split:{width}}  {named(getattr(data, split))}" for split in splits_of(data)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,9 +220,9 @@ def read_labelled(
     notes = _labelled_notes(sources, data, problems, classes)
     if not any(document.spans for document in notes.documents):
         hint = _hint(data, source, data.columns_of(split).label, split, labels)
-        raise InputError(_without_entities(f"[data] {split} = {source}", len(sources), hint))
+        raise InputError(_without_entities(f"[data] {split} = {named(source)}", len(sources), hint))
     if split in ("validation", "test"):
-        _refuse_duplicate_ids(notes.documents, source)
+        _refuse_duplicate_ids(notes.documents, named(source))
     return notes
 
 
@@ -217,14 +235,13 @@ def _read_gold(
     """Read the documents from which rounds are chosen, without held-out texts and patients."""
     problems = problems_for(data)
     columns = data.columns_with(active.gold_columns)
-    encoding, delimiter = _reading(data, active.gold)
-    batches = read_batches(
-        active.gold, columns=columns, problems=problems, encoding=encoding, delimiter=delimiter
-    )
+    batches = _batches_of(data, active.gold, columns, problems)
     sources = [d for batch in batches for d in documents_of(relabelled(batch, labels, Counter()))]
     if not any(source.spans for source in sources):
         hint = _hint(data, active.gold, columns.label, "gold", labels)
-        raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
+        raise InputError(
+            _without_entities(f"[active] gold = {named(active.gold)}", len(sources), hint)
+        )
     kept = list(held_out.others(sources, problems))
     distinct = {(source.id, source.text): source for source in reversed(kept)}
     for _ in range(len(kept) - len(distinct)):
@@ -250,13 +267,17 @@ def _without_entities(source: str, number: int, hint: str) -> str:
 
 
 def _hint(
-    data: DataOptions, source: str, column: str, split: str, labels: Mapping[str, str] | None
+    data: DataOptions, sources: Sources, column: str, split: str, labels: Mapping[str, str] | None
 ) -> str:
     """Suggest why documents seem to have no annotations."""
-    encoding, delimiter = _reading(data, source)
-    if not is_synthetic(source) and not has_column(
-        source, column, encoding=encoding, delimiter=delimiter
-    ):
+
+    def has_annotations(source: str) -> bool:
+        encoding, delimiter = _reading(data, source)
+        return is_synthetic(source) or has_column(
+            source, column, encoding=encoding, delimiter=delimiter
+        )
+
+    if not any(map(has_annotations, listed(sources))):
         return f" (it has no column or key {column!r}; set [data] label or {split}_columns)"
     return " (does [labels] contain their labels?)" if labels is not None else ""
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.config.experiment_options import SeedOptions
+from bootstrap.config.options import Sources
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import Split
@@ -116,7 +117,7 @@ class RunFiles:
     seed: str
     validation: str
     test: str
-    unlabeled: str
+    unlabeled: Sources
     others: str
 
 

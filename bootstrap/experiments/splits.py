@@ -12,6 +12,7 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
+from bootstrap.config.options import named
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.splits import HeldOut, compared_text, read_sources
 from bootstrap.experiments.plan import Plan
@@ -65,8 +66,8 @@ def read_splits(plan: Plan, problems: Problems) -> list[Split]:
     train = list(HeldOut.from_documents(scored).others(sources.get("seed", ()), problems))
     if sources.get("seed") and not train:
         raise ConfigurationError(
-            f"{plan.source.file}: [data] seed = {plan.data.seed}: every document has the text or "
-            "the patient of a validation or test document; expected others"
+            f"{plan.source.file}: [data] seed = {named(plan.data.seed)}: every document has the "
+            "text or the patient of a validation or test document; expected others"
         )
     for _ in split_documents(train, plan.data.unit, problems):
         pass  # annotations that cross the border of a unit are counted here, once for all runs
@@ -91,9 +92,9 @@ def _without_tested(
         return None
     if not kept:
         raise ConfigurationError(
-            f"{plan.source.file}: [data] validation = {plan.data.validation}: every document has "
-            "the text or the patient of a test document; expected others, which choose the "
-            "iteration"
+            f"{plan.source.file}: [data] validation = {named(plan.data.validation)}: every "
+            "document has the text or the patient of a test document; expected others, which "
+            "choose the iteration"
         )
     for _ in range(len(validation) - len(kept)):
         problems.count(TESTED)

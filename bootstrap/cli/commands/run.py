@@ -18,7 +18,7 @@ from bootstrap.cli.console import (
 from bootstrap.cli.display import RunDisplay, outcome_lines, print_classes
 from bootstrap.cli.logs import log_event, log_lines, progress_enabled
 from bootstrap.config.configuration import LACKS_ACTIVE, Configuration, load_configuration
-from bootstrap.config.options import LoopOptions
+from bootstrap.config.options import LoopOptions, named
 from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import Notes, source_lines
 from bootstrap.execution.processes import KilledError, default_jobs
@@ -92,7 +92,7 @@ def run_and_show(
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
         if configuration.active:
-            log_lines(_log, logging.INFO, [f"gold        {configuration.active.gold}"])
+            log_lines(_log, logging.INFO, [f"gold        {named(configuration.active.gold)}"])
         _warn_of_notes(notes)
         log_lines(_log, logging.INFO, coverage_lines)
         try:

@@ -205,3 +205,26 @@ def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> N
     assert rows[0]["blake2b"] == rows[1]["blake2b"] != ""
     (tmp_path / "seed.jsonl").write_text(json.dumps({"id": "a", "text": "dos"}))
     assert fingerprint(options.data).to_pylist()[0]["blake2b"] != rows[0]["blake2b"]
+
+
+def test_sources_may_be_lists_of_paths_and_patterns_of_any_formats(configure, tmp_path) -> None:
+    person = (Span(0, 4, "PERSON"),)
+    configuration = configure(
+        f'data.seed=["{tmp_path}/a.jsonl", "{tmp_path}/b*.csv"]',
+        f'data.unlabeled=["synthetic:2", "{tmp_path}/c.conll"]',
+        "data.encoding=latin-1",
+        "data.delimiter=;",
+        validation=[Document("v", "Anna ve", person)],
+    )
+    write([Document("a", "Anna va", person)], tmp_path / "a.jsonl")
+    for name in ("b1", "b2"):
+        row = f'{name};Núria;"[[0, 5, ""PERSON""]]"\n'
+        (tmp_path / f"{name}.csv").write_text(f"id;text;label\n{row}", encoding="latin-1")
+    (tmp_path / "c.conll").write_text("Lluís\tO\n\nÀngel\tO\n", encoding="latin-1")
+    notes = all_notes(configuration)
+    assert [document.id for document in notes.seed.documents] == ["a", "b1", "b2"]
+    assert [document.text for document in notes.seed.documents[1:]] == ["Núria"] * 2
+    texts = [text for batch in notes.unlabeled.batches() for text in batch.texts.to_pylist()]
+    assert len(texts) == 4 and texts[2:] == ["Lluís", "Àngel"]
+    files = fingerprint(configuration.data)
+    assert files["split"].to_pylist() == [*["seed"] * 3, "validation", *["unlabeled"] * 2]
