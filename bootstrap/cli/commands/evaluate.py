@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -14,13 +14,19 @@ import numpy as np
 from bootstrap.cli.commands.convert import dropped_lines
 from bootstrap.cli.console import print_figures, print_lines, report_problems, write_file
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of
+from bootstrap.data.representativeness import percent
+from bootstrap.reports.estimates import ALL, share_interval
 from corpus.errors import InputError, number_of, quoted
+from corpus.evaluation.error_analysis import MISSED, WRONG_BORDER, WRONG_CLASS
 from corpus.evaluation.measures import MEASURES
+from corpus.evaluation.missed import find_missed
 from corpus.evaluation.scoring import score
 from corpus.formats import read_batches
 from corpus.formats.batches import documents_of, relabelled
+from corpus.tokens import tokenize
 
-_TITLES = ("", "precision", "recall", "F1", "95 % interval", "true", "false", "missed")
+_TITLES = ("", "precision", "recall", "F1", "95 % interval", "TP", "FP", "FN")
+_NOTES_TITLES = ("notes with a missed entity", "number", "of", "share", "95 % interval")
 _COUNTS = ("true_positive", "false_positive", "false_negative")
 
 
@@ -41,23 +47,48 @@ def main(options: argparse.Namespace) -> None:
         report_problems(problems)
     gold, predicted = sides
     # The bootstrap interval samples documents with a fixed seed.
-    report = score(gold, predicted).report(np.random.default_rng(0))
+    scores, missed = score(gold, predicted), find_missed(gold, predicted)
+    report = scores.report(np.random.default_rng(0))
     if not any(document.spans for document in gold):
         raise InputError(
             f"{options.gold}: {number_of(len(gold), 'gold document')} without any entity; expected "
             "annotated notes (is --gold-label-column the name of their annotations?)"
         )
+    ids, found = {document.id for document in gold}, {document.id for document in predicted}
+    if gold and predicted and not ids & found:
+        raise InputError(
+            f"{options.predicted}: none of its {number_of(len(found), 'id')} is one of the "
+            f"{len(ids):,} of {options.gold}; expected the same notes (is --id-column the name of "
+            "their ids?)"
+        )
+    # Tokens outside of gold entities, and those of them that are in a predicted one.
+    true, false, lost = scores.measures["covered"][: len(gold)].sum(axis=0).tolist()
+    others = len(tokenize([document.text for document in gold]).starts) - true - lost
+    report |= {"missed": dict(missed.kinds), "other_tokens": others, "other_tokens_tagged": false}
+    report["notes_with_missed"] = {
+        name: counts._asdict() | {"interval": share_interval(counts.missing, counts.notes)}
+        for name, counts in {ALL: missed.all_notes, **missed.notes}.items()
+    }
     if options.json:
         text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
     print_figures(_TITLES, _rows(report))
-    missing = len({d.id for d in gold} - {d.id for d in predicted})
-    extra = len({d.id for d in predicted} - {d.id for d in gold})
+    print_lines([""])
+    print_figures(_NOTES_TITLES, _note_rows(report["notes_with_missed"]))
+    kinds, not_found = missed.kinds, sum(missed.kinds.values())
     print_lines(
         [
-            f"leak: {report['leak']:.4f} entities missed per gold line that is not blank",
+            "",
+            f"{not_found:,} gold entities are not found as they are: {kinds[MISSED]:,} missed (no "
+            f"predicted entity overlaps them), {kinds[WRONG_BORDER]:,} with another border, "
+            f"{kinds[WRONG_CLASS]:,} with another class",
+            f"{false:,} of {others:,} tokens outside of gold entities are tagged "
+            f"({percent(false / max(others, 1), 2)})",
+            f"leak: {report['leak']:.4f} strict entities lost (FN) per gold line that is not "
+            "blank, as MEDDOCAN reports it",
             f"{len(gold):,} gold and {number_of(len(predicted), 'predicted document')}; "
-            f"{missing:,} only gold (all missed), {extra:,} only predicted (all spurious)",
+            f"{len(ids - found):,} only gold (all missed), {len(found - ids):,} only predicted "
+            "(all spurious)",
             *dropped_lines(dropped),
         ]
     )
@@ -66,8 +97,18 @@ def main(options: argparse.Namespace) -> None:
 def _rows(report: dict[str, Any]) -> Iterator[list[str]]:
     for measure, meaning in MEASURES.items():
         yield [meaning, *_cells(report[measure])]
+    yield ["strict entities by class"]
     for name, figures in report["per_label"].items():
         yield [f"  {quoted(name)}", *_cells(figures)]
+
+
+def _note_rows(notes: Mapping[str, Any]) -> Iterator[list[str]]:
+    for name, counts in notes.items():
+        low, high = counts["interval"]
+        share = percent(counts["missing"] / counts["notes"], 1)
+        interval = f"{percent(low, 1)} to {percent(high, 1)}"
+        label = "all classes" if name == ALL else f"  {quoted(name)}"
+        yield [label, f"{counts['missing']:,}", f"{counts['notes']:,}", share, interval]
 
 
 def _cells(figures: dict[str, Any]) -> list[str]:

@@ -199,5 +199,5 @@ def test_the_name_of_a_class_is_whole(tmp_path: Path, launch: Any) -> None:
     write([Document("a", "Anna", (Span(0, 4, name),))], tmp_path / "a.jsonl")
     arguments = ("evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl")
     assert f"  {name} " in launch(*arguments).out
-    shown = "".join(line.split()[0] for line in launch.on_terminal(*arguments).out.splitlines())
-    assert name in shown
+    lines = filter(str.strip, launch.on_terminal(*arguments).out.splitlines())
+    assert name in "".join(line.split()[0] for line in lines)
