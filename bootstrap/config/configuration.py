@@ -109,6 +109,11 @@ class Configuration:
         for name in SPLITS:
             if not getattr(self.data, name) and name not in optional:
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
+        if isinstance(self.data.validation, float) and not self.data.seed:
+            raise ConfigurationError(
+                f"[data] validation = {self.data.validation:g} divides the annotated notes of "
+                "seed, and there are none: name validation notes"
+            )
         strategy = self.select.strategy
         kinds = strategy_kinds(strategy).values()
         in_parts = all("partial_tags" in kind.needs for kind in kinds)
@@ -385,8 +390,8 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     later = parse_later_tagger(tables, preset, source)
     initial_model = parse_initial_model(tables, preset, source)
     table = table_of(tables, "data", source)
-    if initial_model:
-        table.setdefault("seed", "")  # it needs none
+    if initial_model and not table.setdefault("seed", ""):  # it needs none
+        table.setdefault("validation", "validation.jsonl")  # which no seed can be divided into
     data = parse_section(DataOptions, table, "data", source)
 
     capabilities = trained_capabilities(tagger, second, later)

@@ -34,13 +34,17 @@ Preset = Literal["auto", "paper"]
 Measure = Literal["probability", "normalised", "min_marginal"]
 
 
-def listed(sources: Sources) -> tuple[str, ...]:
+def listed(sources: Sources | float) -> tuple[str, ...]:
     """Return sources as a list, which is empty if there are none."""
+    if isinstance(sources, float):
+        return ()
     return sources if isinstance(sources, tuple) else (sources,) if sources else ()
 
 
-def named(sources: Sources) -> str:
+def named(sources: Sources | float) -> str:
     """Return the names of sources for a message."""
+    if isinstance(sources, float):
+        return f"{100 * sources:g} % of the patients of seed"
     return ", ".join(listed(sources))
 
 
@@ -74,9 +78,12 @@ class SplitOptions:
         "with an [initial_model]",
         path=True,
     )
-    validation: Sources = option(
-        "validation.jsonl",
-        "annotated documents that determine when to stop and which iteration is the best",
+    validation: Sources | float = option(
+        0.3,
+        "annotated documents that determine when to stop and which iteration is the best; or the "
+        "share of the seed's patients whose documents are taken for it",
+        least=0.01,
+        most=0.99,
         path=True,
     )
     test: Sources = option(

@@ -114,7 +114,7 @@ def located(options: OptionsT, section: str, source: Source) -> OptionsT:
 def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
     if isinstance(value, tuple):
         return tuple(_absolute(path, builtin, folder) for path in value)
-    if not value or is_synthetic(value) or value in builtin:
+    if not value or isinstance(value, float) or is_synthetic(value) or value in builtin:
         return value
     path = Path(value)
     with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell

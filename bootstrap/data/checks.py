@@ -324,7 +324,8 @@ def _shared_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for left, right in combinations(reports, 2):
         these, those = reports[left].keys, reports[right].keys
         if shared := len(these.texts & those.texts):
-            end = "; left out" if left in _SCORED and right == "unlabeled" else ""
+            pair = left in _SCORED and right == "unlabeled", left == "seed" and right in _SCORED
+            end = "; left out" if pair[0] else "; left out of the seed" if pair[1] else ""
             yield f"texts of {left} that are also in {right}: {shared}{end}"
         groups = len(these.groups & those.groups)
         if groups and right in _SCORED:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions, Sources, listed, named
+from bootstrap.data.division import validation_notes
 from corpus.batch import Batch, batch_of_texts, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, Problems, number_of, quoted
@@ -45,14 +46,26 @@ def read_source_batches(
     problems : Problems
         Collects documents and annotations that cannot be used as they are.
     """
-    batches = _batches_of(
-        options,
-        getattr(options, split),
-        options.columns_of(split),
-        problems,
-        labelled=split != "unlabeled",
-    )
+    share, is_labelled = options.validation, split != "unlabeled"
+    if isinstance(share, float) and split in ("seed", "validation"):
+        batches = _divided(options, split, share, problems)
+    else:
+        sources, columns = getattr(options, split), options.columns_of(split)
+        batches = _batches_of(options, sources, columns, problems, labelled=is_labelled)
     yield from (relabelled(batch, labels, Counter()) for batch in batches)
+
+
+def _divided(
+    options: DataOptions, split: str, share: float, problems: Problems
+) -> Iterator[pa.RecordBatch]:
+    """Yield the annotated documents of the seed that belong to the seed, or to validation."""
+    columns = options.columns_of("seed")
+    batches = list(_batches_of(options, options.seed, columns, problems))
+    is_validation = validation_notes(batches, share) if batches else np.zeros(0, bool)
+    kept, first = is_validation if split == "validation" else ~is_validation, 0
+    for batch in batches:
+        yield batch.filter(pa.array(kept[first : first + len(batch)]))
+        first += len(batch)
 
 
 def _batches_of(
@@ -97,6 +110,7 @@ def read_sources(
 
 #: The problems that are counted for documents that no tagger may be trained on.
 HELD_OUT = "notes held out because a validation or test note has the same text"
+SHARED = "notes left out of the seed because a validation or test note has the same text"
 HELD_OUT_PATIENT = "notes held out because they are of a patient of validation or test"
 #: The problem that is counted for candidates with the id and the text of another.
 REPEATED = "notes left out because they are repeated"
@@ -192,6 +206,7 @@ def read_labelled(
     split: str,
     labels: Mapping[str, str] | None,
     classes: Sequence[str] = (),
+    held_out: frozenset[str] = frozenset(),
 ) -> LabelledNotes:
     """Read the seed, the validation or the test documents.
 
@@ -205,21 +220,38 @@ def read_labelled(
         The class of each label of the source; None keeps all labels as they are.
     classes : sequence of str
         The classes of an initial model, which the seed has in addition to its own.
+    held_out : frozenset of str
+        The texts (see `compared_text`) of validation and test, which are left out of the seed and
+        counted. Lines and sentences without annotations are kept: many notes share them.
 
     Raises
     ------
     InputError
-        If the documents do not exist or have no entities, or if a validation id occurs twice.
+        If the documents do not exist or have no entities, if all annotated documents of the seed
+        are left out, or if a validation id occurs twice.
     """
     problems = problems_for(data)
     source = getattr(data, split)
     if not source:
         batch = make_batch([], labelled=True, classes=classes)
         return LabelledNotes((), batch, HeldOut.from_documents(()), problems)
-    sources = list(read_sources(data, split, labels, problems))
+    sources, has_entities = [], False
+    for document in read_sources(data, split, labels, problems):
+        has_entities |= bool(document.spans)
+        if compared_text(document) in held_out and (document.spans or data.unit == "document"):
+            problems.count(SHARED)
+        else:
+            sources.append(document)
+    if has_entities and not any(document.spans for document in sources):
+        raise InputError(
+            f"[data] seed = {named(source)}: every annotated note has the text of a validation or "
+            "test note; expected others"
+        )
     notes = _labelled_notes(sources, data, problems, classes)
     if not any(document.spans for document in notes.documents):
-        hint = _hint(data, source, data.columns_of(split).label, split, labels)
+        of_seed = isinstance(source, float)
+        annotated, column = (data.seed, "seed") if of_seed else (source, split)
+        hint = _hint(data, annotated, data.columns_of(column).label, column, labels)
         raise InputError(_without_entities(f"[data] {split} = {named(source)}", len(sources), hint))
     if split in ("validation", "test"):
         _refuse_duplicate_ids(notes.documents, named(source))
@@ -415,10 +447,10 @@ def read_notes(
     InputError
         If documents do not exist or cannot be read, or if a split has no entities.
     """
-    seed = read_labelled(data, "seed", labels, classes)
     validation = read_labelled(data, "validation", labels)
     test = read_labelled(data, "test", labels) if data.test else None
     held_out = validation.own | test.own if test else validation.own
+    seed = read_labelled(data, "seed", labels, classes, held_out.texts)
     pool = UnlabeledNotes(data, batch_size or 1, held_out=held_out.texts)
     next(pool.units(), None)
     if not batch_size:

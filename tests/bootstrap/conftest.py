@@ -115,7 +115,8 @@ def make_project(notes: MakeNotes) -> Callable[..., Path]:
         pool = [Document(note.id, note.text) for note in notes(unlabeled, 3, prefix="u")]
         write(pool, folder / "unlabeled.jsonl")
         write(notes(200, 3, prefix="u"), folder / "gold.jsonl")  # the first notes of the pool
-        (folder / "config.toml").write_text(configuration, encoding="utf-8")
+        named = "" if "[data]" in configuration else '[data]\nvalidation = "validation.jsonl"\n\n'
+        (folder / "config.toml").write_text(named + configuration, encoding="utf-8")
         return folder
 
     return make

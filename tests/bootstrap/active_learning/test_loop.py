@@ -382,6 +382,7 @@ def test_notes_of_validation_are_not_asked_for(
     write(patients, tmp_path / "gold.jsonl")
     texts = {note.text for note in gold[:50]}
     left = [note.id for note in gold[100:] if note.text not in texts]
+    seed = [note for note in bootstrap.read(project / "seed.jsonl") if note.text not in texts]
     run = bootstrap.active(
         project / "config.toml",
         out=tmp_path / "run",
@@ -389,7 +390,7 @@ def test_notes_of_validation_are_not_asked_for(
         validation=str(tmp_path / "validation.jsonl"),
         active={
             "gold": str(tmp_path / "gold.jsonl"),
-            "budget": 60 + len(left),
+            "budget": len(seed) + len(left),
             "near_duplicate": 2,
             "round": 100,
         },

@@ -36,9 +36,7 @@ length = { PERSON = 1.2, LOCATION = 2 }
 
 def test_an_empty_file_is_all_defaults(file: Path) -> None:
     found = load(file, "")
-    here = {
-        name: str(file.parent / f"{name}.jsonl") for name in ("seed", "validation", "unlabeled")
-    }
+    here = {name: str(file.parent / f"{name}.jsonl") for name in ("seed", "unlabeled")}
     assert found.data == DataOptions(**here)
     assert found.tagger.kind == "crf"
     assert found.tagger.options == CRFOptions()

@@ -14,7 +14,7 @@ def test_every_setting_of_a_run_is_listed_with_its_default(tmp_path: Path) -> No
     (tmp_path / "run.toml").write_text('[active]\ngold = "gold.jsonl"\nbudget = 500')
     configuration = load_configuration(tmp_path / "run.toml").as_dict()
     rows = {(row.section, row.key): row for row in setting_rows() if row.kind in ("", "crf")}
-    paths = {("data", split) for split in ("seed", "validation", "unlabeled")}
+    paths = {("data", split) for split in ("seed", "unlabeled")}
     for section, table in configuration.items():
         for key, value in table.items():
             row = rows.pop((section, key))

@@ -33,7 +33,7 @@ def configured(tmp_path: Path) -> Callable[..., Configuration]:
                 record = {"id": name, "text": text, "label": label}
                 lines.append(json.dumps(record | ({"group": group[0]} if group else {})))
             (tmp_path / f"{split}.jsonl").write_text("\n".join(lines))
-        (tmp_path / "config.toml").write_text("")
+        (tmp_path / "config.toml").write_text('[data]\nvalidation = "validation.jsonl"\n')
         return load_configuration(tmp_path / "config.toml", settings)
 
     return configure
@@ -125,7 +125,7 @@ def test_warns_of_texts_and_patients_on_two_sides(configured: Callable[..., Conf
     unlabeled = grouped(many(6, prefix="u"), "p2") | {"t": ("Anna s 1", []), "u": ("Anna v 2", [])}
     lines = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
     assert lines == [
-        "texts of seed that are also in validation: 1",
+        "texts of seed that are also in validation: 1; left out of the seed",
         "patients (groups) both in seed and in validation: 1; scores are optimistic",
         "texts of seed that are also in unlabeled: 1",
         "texts of validation that are also in unlabeled: 1; left out",

@@ -27,6 +27,9 @@ def person(name: str, text: str = "Anna ve") -> Document:
     return Document(name, text, (Span(0, text.index(" "), "PERSON"),))
 
 
+SEEDED = 'seed = "seed.jsonl"\nvalidation = "validation.jsonl"'
+
+
 @pytest.fixture
 def files(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
     """A folder with notes and with all that a start can read."""
@@ -81,7 +84,7 @@ def checked(configuration: Configuration) -> tuple[dict[str, SplitReport], list[
 
 
 def test_there_are_only_the_splits_that_are_named(configure: Configure) -> None:
-    alone, beside = configure(), configure(data='seed = "seed.jsonl"')
+    alone, beside = configure(), configure(data=SEEDED)
     assert splits_of(alone.data) == ["validation", "unlabeled"]
     assert splits_of(beside.data) == ["seed", "validation", "unlabeled"]
     assert [line.split()[0] for line in source_lines(alone.data)] == ["validation", "unlabeled"]
@@ -97,14 +100,14 @@ def test_without_a_seed_the_class_of_names_is_all_that_is_known(configure: Confi
 
 
 def test_a_seed_beside_a_start_knows_both_classes(configure: Configure, files: Path) -> None:
-    data = configure(data='seed = "seed.jsonl"').data
+    data = configure(data=SEEDED).data
     seed = read_labelled(data, "seed", None, ["NAME"])
     assert [document.id for document in seed.documents] == ["s", "t"]
     assert seed.batch.labels == ("O", "B-NAME", "I-NAME", "B-PERSON", "I-PERSON")
     validation = read_labelled(data, "validation", None)
     assert validation.batch.labels == ("O", "B-PERSON", "I-PERSON")
     with pytest.raises(InputError, match="1 document without any entity"):
-        read_labelled(configure(data='seed = "empty.jsonl"').data, "seed", None)
+        read_labelled(configure(data=SEEDED.replace("seed.", "empty.")).data, "seed", None)
 
 
 def test_proportions_can_be_given_of_the_class_of_the_start(configure: Configure) -> None:
@@ -153,7 +156,7 @@ def test_tokens_in_the_dictionaries_are_counted(configure: Configure) -> None:
     reports, _ = checked(configure())
     assert list(reports) == ["validation", "unlabeled"]
     assert [report.covered for report in reports.values()] == [{NAMED: 30}, {NAMED: 2}]
-    given, _ = checked(configure('classes = ["given"]', data='seed = "seed.jsonl"'))
+    given, _ = checked(configure('classes = ["given"]', data=SEEDED))
     assert [report.covered[NAMED] for report in given.values()] == [1, 30, 1]
     assert [report.tokens for report in given.values()] == [4, 90, 8]
 
@@ -165,7 +168,7 @@ def test_warnings_are_of_what_the_initial_model_tags(configure: Configure) -> No
         "its entities are missed",
         "NAME is in [initial_model] and not in validation: it cannot be evaluated",
     ]
-    beside = checked(configure('label = "NAME"', data='seed = "seed.jsonl"'))[1]
+    beside = checked(configure('label = "NAME"', data=SEEDED))[1]
     assert "seed: only 2 PERSON entities; scores on fewer than 30 are unreliable" in beside
     assert not any("PERSON is in validation and not" in line for line in beside)
 
@@ -181,7 +184,7 @@ def test_check_shows_no_seed_where_there_is_none(configure, files, command) -> N
     assert rows["texts"] == ["30", "2"]
     assert rows["PERSON"] == ["30"]
     assert "no warnings" in done.out
-    configure(data='seed = "empty.jsonl"')
+    configure(data=SEEDED.replace("seed.", "empty."))
     done = command("check", files / "config.toml")
     assert done.code == 2
     assert "! seed: no entities; a run will not start" in done.out

@@ -14,6 +14,7 @@ from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.preparation import fingerprint
 from bootstrap.data.splits import (
     HELD_OUT,
+    SHARED,
     LabelledNotes,
     Notes,
     UnlabeledNotes,
@@ -35,10 +36,13 @@ def configure(tmp_path: Path) -> Configure:
     def write_all(*settings: str, **splits: list[Document]) -> Configuration:
         for split, documents in splits.items():
             write(documents, tmp_path / f"{split}.jsonl")
-        (tmp_path / "config.toml").write_text("[data]\n")
+        (tmp_path / "config.toml").write_text('[data]\nvalidation = "validation.jsonl"\n')
         return load_configuration(tmp_path / "config.toml", settings)
 
     return write_all
+
+
+SEED = [Document("s", "Anna Vila ve", (Span(0, 9, "PERSON"),))]
 
 
 def all_notes(configuration: Configuration) -> Notes:
@@ -70,7 +74,7 @@ def test_a_copy_of_a_validation_note_is_held_out_whatever_its_characters(configu
         Document("b", "Jose\u0301 Pu\xadig ve"),
         Document("c", "Jose\u0301 Puig va"),
     ]
-    notes_read = all_notes(configure(seed=gold, validation=gold, unlabeled=pool))
+    notes_read = all_notes(configure(seed=SEED, validation=gold, unlabeled=pool))
     assert ids(notes_read.unlabeled) == [["c"]]
 
 
@@ -116,7 +120,7 @@ def test_what_is_held_out_is_counted_and_does_not_divide_what_is_read(unit, conf
     gold = [Document("v", "Anna ve", (Span(0, 4, "PERSON"),))]
     pool = [Document(name, "Anna ve" if name.isdigit() else "nota") for name in "0ab12cd3ef45"]
     settings = (f"data.unit={unit}", "loop.batch=2")
-    notes = all_notes(configure(*settings, seed=gold, validation=gold, unlabeled=pool))
+    notes = all_notes(configure(*settings, seed=SEED, validation=gold, unlabeled=pool))
     for start, read in ((0, ["ab", "cd", "ef"]), (1, ["cd", "ef"]), (3, [])):
         batches = notes.unlabeled.batches(start)
         assert ["".join(name[0] for name in batch.ids.to_pylist()) for batch in batches] == read
@@ -182,8 +186,8 @@ def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure)
 
 
 def test_the_pool_is_looked_at_before_anything_is_trained(configure, tmp_path) -> None:
-    seed = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
-    configuration = configure(seed=seed, validation=seed)
+    gold = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
+    configuration = configure(seed=SEED, validation=gold)
     with pytest.raises(InputError, match=r"unlabeled\.jsonl: there is no such file or folder"):
         all_notes(configuration)
     (tmp_path / "unlabeled.jsonl").write_text("no\n")
@@ -228,3 +232,41 @@ def test_sources_may_be_lists_of_paths_and_patterns_of_any_formats(configure, tm
     assert len(texts) == 4 and texts[2:] == ["Lluís", "Àngel"]
     files = fingerprint(configuration.data)
     assert files["split"].to_pylist() == [*["seed"] * 3, "validation", *["unlabeled"] * 2]
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_texts_of_validation_and_test_are_left_out_of_the_seed(configure, tmp_path, unit) -> None:
+    """Lines without annotations are shared by all notes, and say nothing about a model."""
+    name = (Span(0, 4, "PERSON"),)
+    seed = [
+        Document("a", "Anna ve", name),
+        Document("b", "Datos:"),
+        Document("c", "Pere va", name),
+        Document("d", "Lola sí", name),
+    ]
+    validation = [Document("v", "Anna ve", name), Document("w", "Datos:")]
+    test = [Document("t", "Pere va", name)]
+    splits = {"seed": seed, "validation": validation, "test": test, "unlabeled": []}
+    settings = f"data.unit={unit}", f"data.test={tmp_path / 'test.jsonl'}"
+    notes = all_notes(configure(*settings, **splits)).seed
+    kept = ["d"] if unit == "document" else ["b", "d"]
+    assert [document.id.partition("#")[0] for document in notes.documents] == kept
+    assert notes.problems.counts == {SHARED: 4 - len(kept)}
+    (tmp_path / "seed.jsonl").unlink()
+    splits = {"seed": validation}
+    with pytest.raises(InputError, match="every annotated note has the text of a validation or"):
+        all_notes(configure(*settings, **splits))
+
+
+def test_one_annotated_set_is_divided_by_patient(configure, tmp_path) -> None:
+    person = (Span(0, 4, "PERSON"),)
+    seed = [Document(f"s{i}", f"Anna va a {i}", person, f"p{i // 2}") for i in range(20)]
+    configuration = configure("data.validation=0.3", seed=seed, unlabeled=[])
+    notes = all_notes(configuration)
+    parts = [
+        {document.id for document in part.documents} for part in (notes.seed, notes.validation)
+    ]
+    assert (len(parts[0]), len(parts[1])) == (14, 6) and not parts[0] & parts[1]
+    assert not notes.seed.own.groups & notes.validation.own.groups
+    read = read_labelled(configuration.data, "validation", None).documents
+    assert {document.id for document in read} == parts[1]  # as other commands read them

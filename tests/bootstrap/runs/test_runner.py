@@ -230,7 +230,7 @@ def small(tmp_path: Path, make_project: Callable[..., Path], command: Command) -
     config = folder / "config.toml"
     config.write_text(
         config.read_text()
-        .replace("[tagger]", '[data]\nunlabeled = "pool"\n\n[tagger]')
+        .replace("[data]", '[data]\nunlabeled = "pool"')
         .replace("iterations = 3", "iterations = 1")
     )
     done = command("run", config, "--out", folder / "run", "--jobs", 1)

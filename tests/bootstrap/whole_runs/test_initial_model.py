@@ -240,7 +240,8 @@ def test_a_seed_beside_a_start_is_learned_from_too(
         for note in notes
     ]
     write(seed, tmp_path / "both.jsonl")
-    given = settings(f"data.seed={tmp_path / 'both.jsonl'}", "loop.keep=relabel")
+    validation = f"data.validation={seedless / 'validation.jsonl'}"
+    given = settings(f"data.seed={tmp_path / 'both.jsonl'}", validation, "loop.keep=relabel")
     arguments = ["run", seedless / "config.toml", "--jobs", 1, *given]
     done = command(*arguments, "--out", tmp_path / "run")
     assert done.code == 0, done

@@ -52,7 +52,7 @@ def notes(name: str, number: int, *, blank: bool) -> list[Document]:
     for n in range(number):
         town = TOWNS[n % len(TOWNS)]
         documents.append(
-            Document(f"{name}{n}", f"Localidad: {town}", (Span(11, 11 + len(town), "LOC"),))
+            Document(f"{name}{n}", f"Localidad: {town} {name}", (Span(11, 11 + len(town), "LOC"),))
         )
         if blank:
             documents.append(Document(f"{name}x{n}", f"NHC: {1000 + n}"))

@@ -22,6 +22,9 @@ confidence = 0.98
 """
 
 CONFIGURATION = """\
+[data]
+validation = "validation.jsonl"
+
 [tagger]
 features = ["shape"]
 window = 0

@@ -22,6 +22,7 @@ MakeGazetteer = Callable[..., Gazetteer]
 # With Puig no name begins, so that the dictionary finds it after Anna alone.
 CONFIGURATION = """\
 [data]
+validation = "validation.jsonl"
 unit = "line"
 
 [initial_model]
@@ -204,6 +205,7 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
 
 AUTO = """\
 [data]
+validation = "validation.jsonl"
 unit = "line"
 
 [tagger]
