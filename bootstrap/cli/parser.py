@@ -86,9 +86,9 @@ def _add_runs(commands: CommandParser) -> None:
     parser.add_path("--out", "DIR", "a new folder (default: runs/demo or runs/demo-N)")
     parser.add_jobs()
 
-    summary = "write a commented configuration with every setting"
-    parser = commands.add_command("init", "help.init", summary)
+    parser = commands.add_command("init", "help.init", "write a configuration to start from")
     parser.add_path("folder", "DIR", "where to write config.toml")
+    parser.add_flag("--all", "write every setting with its default")
 
     summary = "check the configuration and the notes of a run before training"
     parser = commands.add_command("check", "check.main", summary)

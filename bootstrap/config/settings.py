@@ -151,6 +151,25 @@ def _toml(value: Any) -> str:
     return tomli_w.dumps({"x": value}).removeprefix("x = ").strip()
 
 
+def short_template() -> str:
+    """Write a configuration file with the settings that a run on other notes needs."""
+    return _START
+
+
+_START = """\
+# Configuration of a self-training run. Paths are relative to the folder of this file.
+[data]
+seed = "seed.jsonl"            # annotated notes: a file, a folder or a pattern, or a list of them
+validation = 0.3               # the share of their patients that decides; or other annotated notes
+unlabeled = "unlabeled.jsonl"  # the other notes
+unit = "document"              # what is tagged and selected: "document", "line" or "sentence"
+
+# [labels]                     # the class of each label; others are dropped
+# NOMBRE = "PERSON"
+# All settings: bootstrap init --all ANOTHER_FOLDER, or bootstrap help settings
+"""
+
+
 def commented_template() -> str:
     """Write a configuration file with every setting, its help and its default.
 

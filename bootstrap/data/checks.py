@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.config.options import DataOptions
+from bootstrap.data.label_maps import unrelated_classes
 from bootstrap.data.samples import Sample
 from bootstrap.data.splits import read_source_batches, splits_of
 from corpus.batch import Batch, batch_of_texts, make_batch
@@ -239,7 +240,6 @@ def warnings(
     for split, report in reports.items():
         yield from (f"{split}: {line}" for line in report.problems.lines())
         yield from (f"{split}: {line}" for line in report.unusual.lines())
-        yield from (f"{split}: {line}" for line in _stops(data, report))
 
 
 def samples_of(reports: Mapping[str, SplitReport]) -> dict[str, Batch]:
@@ -250,14 +250,28 @@ def samples_of(reports: Mapping[str, SplitReport]) -> dict[str, Batch]:
     }
 
 
-def will_not_start(reports: Mapping[str, SplitReport], data: DataOptions) -> bool:
-    """Return whether a run would be refused, or stop while it reads the annotated documents."""
-    annotated = [report for split, report in reports.items() if split != "unlabeled"]
-    return (
-        any(not report.entities for report in annotated)
-        or any(reports[split].keys.repeated for split in _SCORED if split in reports)
-        or any(True for report in annotated for _ in _stops(data, report))
-    )
+def reasons_against(
+    reports: Mapping[str, SplitReport], data: DataOptions, classes: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield why a run would be refused, or stop while it reads the annotated documents.
+
+    See `warnings` for the parameters.
+    """
+    annotated = {split: report for split, report in reports.items() if split != "unlabeled"}
+    for split, report in annotated.items():
+        if not report.documents:
+            yield f"{split} has no documents"
+        elif not report.entities:
+            yield f"{split} has no entities"
+    if "seed" in annotated and not classes:
+        documents = (annotated[split].sample.documents for split in ("seed", "validation"))
+        if message := unrelated_classes(*documents):
+            yield message
+    for split in _SCORED:
+        if split in annotated and (repeated := annotated[split].keys.repeated):
+            yield f"{split} has ids that occur more than once: {len(repeated):,}"
+    for split, report in annotated.items():
+        yield from (f"{split}: {line}" for line in _stops(data, report))
 
 
 def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
@@ -280,7 +294,7 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
     annotated = {split: report for split, report in reports.items() if split != "unlabeled"}
     for split, report in annotated.items():
         if not report.entities:
-            yield f"{split}: no entities; a run will not start"
+            yield f"{split}: no entities"
         for name, count in sorted(report.entities.items()):
             if count < RARE:
                 entity = number_of(count, f"{quoted(name)} entity", f"{quoted(name)} entities")
@@ -301,10 +315,9 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
 def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for split, report in reports.items():
         if repeated := report.keys.repeated:
-            end = "; a run will not start" if split in _SCORED else ""
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(quoted, repeated[:_NAMED])) + more
-            yield f"{split}: ids that occur more than once: {len(repeated):,} ({names}){end}"
+            yield f"{split}: ids that occur more than once: {len(repeated):,} ({names})"
 
 
 def _coverage_warnings(

@@ -13,6 +13,7 @@ import pyarrow as pa
 from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import DataOptions, listed, named
+from bootstrap.data.label_maps import unrelated_classes
 from bootstrap.data.splits import Notes, read_notes, splits_of
 from corpus.batch import Batch, are_among
 from corpus.errors import InputError, quoted
@@ -45,6 +46,9 @@ def prepare(configuration: Configuration) -> tuple[Notes, list[str]]:
         classes=model.classes if model else (),
         active=configuration.active,
     )
+    message = unrelated_classes(notes.seed.documents, notes.validation.documents)
+    if message and not model:
+        raise InputError(message)
     if configuration.active:
         check_budget(configuration.active, notes)
     batches = {"the seed": notes.seed.batch, "validation": notes.validation.batch}

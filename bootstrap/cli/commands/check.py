@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from bootstrap.active_learning.cost import estimate_cost
 from bootstrap.cli.console import print_figures, print_lines, write_file
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.checks import SplitReport, check_notes, samples_of, warnings, will_not_start
+from bootstrap.data.checks import SplitReport, check_notes, reasons_against, samples_of, warnings
 from bootstrap.data.pattern_trust import PatternTrust, trusted_patterns
 from bootstrap.data.preparation import check_budget, refuse_unknown_classes
 from bootstrap.data.representativeness import Profile, compare, percent
@@ -17,8 +17,8 @@ from bootstrap.data.splits import read_notes, source_lines
 from corpus.errors import InputError, number_of, one_line, quoted
 from corpus.tags import MISALIGNED, classes_of
 
-#: The maximum number of beginnings of documents in the table.
-_SHOWN_BEGINNINGS = 3
+#: The maximum number of beginnings of documents in the table, and of warnings.
+_SHOWN_BEGINNINGS, _MOST_WARNINGS = 3, 20
 
 
 def main(options: argparse.Namespace) -> None:
@@ -36,11 +36,18 @@ def main(options: argparse.Namespace) -> None:
     )
     if options.problems:
         write_file(options.problems, "".join(problems).encode())
-    print_lines([*source_lines(data), ""])
-    rows = _rows(reports, data.unit)
-    print_figures(["", *reports], ([title, *map("{:,}".format, counts)] for title, counts in rows))
     samples = samples_of(reports)
     compared = compare(samples)
+    cost_lines, of_gold = _rounds_of(configuration)
+    classes = (*classes, *of_gold)
+    size = 0 if configuration.active else configuration.loop.batch
+    lines = list(compared.lines())
+    lines += warnings(reports, data, batch_size=size, classes=classes, coverages=coverages)
+    reasons = list(reasons_against(reports, data, classes))
+    verdict = [f"not ready: {reason}" for reason in reasons] or ["ready"]
+    print_lines([*verdict, "", *source_lines(data), ""])
+    rows = _rows(reports, data.unit)
+    print_figures(["", *reports], ([title, *map("{:,}".format, counts)] for title, counts in rows))
     seed_sample = samples.pop("seed", None)
     predicted = {} if seed_sample is None else predicted_shares(seed_sample, samples)
     title = (
@@ -49,16 +56,16 @@ def main(options: argparse.Namespace) -> None:
     )
     print_lines(["", title])
     print_figures(["", *compared.profiles], _profile_rows(compared.profiles, predicted))
-    cost_lines, of_gold = _rounds_of(configuration)
-    classes = (*classes, *of_gold)
-    size = 0 if configuration.active else configuration.loop.batch
-    lines = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
-    lines += compared.lines()
     if cost_lines:
         print_lines(["", *cost_lines])
-    print_lines(["", *(f"! {line}" for line in lines)] if lines else ["", "no warnings"])
-    if will_not_start(reports, data):
-        raise InputError(f"{options.config}: a run will not start with these notes")
+    print_lines(["", *(f"! {line}" for line in lines[:_MOST_WARNINGS])])
+    if len(lines) > _MOST_WARNINGS:
+        more = number_of(len(lines) - _MOST_WARNINGS, "more line")
+        print_lines([f"and {more}; --problems FILE writes all problems with notes"])
+    if not lines:
+        print_lines(["no warnings"])
+    if reasons:
+        raise InputError(f"{options.config}: not ready: {reasons[0]}")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
     print_lines(_pattern_lines(configuration))

@@ -187,9 +187,10 @@ def test_check_names_what_it_can_and_repeats_no_text(source, tmp_path, commands,
         assert_refused(done, message)
     else:
         kind = message.split(": ")[1] if ": " in message else message
-        assert done.err == f"bootstrap: {config}: a run will not start with these notes\n"
+        assert done.err.startswith(f"bootstrap: {config}: not ready: seed")
         assert f"! seed: {kind}: 1" in done.out
-        assert re.search(r"! seed: a run stops at the first of the [a-z ]+ \(1\)", done.out)
+        stops = r"not ready: seed: a run stops at the first of the [a-z ]+ \(1\)"
+        assert re.search(stops, done.out)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.checks import SplitReport, check_notes, warnings
+from bootstrap.data.checks import SplitReport, check_notes, reasons_against, warnings
 from corpus.document import Document, Span
 from corpus.errors import NAMED_PER_KIND
 from corpus.formats import write
@@ -150,7 +150,8 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(configured)
         "text": (None, []),
     }
     validation = many(30, prefix="v") | many(30, "LOCATION", "w")
-    reports, lines = check(configured(seed, validation, many(1), "loop.batch=1"))
+    configuration = configured(seed, validation, many(1), "loop.batch=1")
+    reports, lines = check(configuration)
     report = reports["seed"]
     assert report.documents == 34
     counts = (report.problems.conflicting, report.unusable, report.unreadable)
@@ -167,7 +168,7 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(configured)
         "seed: a run stops at the first of the texts (1) and annotations (2) that cannot be used; "
         '[data] invalid = "skip" leaves them out',
     ]
-    assert lines[-2:] == stops
+    assert list(reasons_against(reports, configuration.data)) == stops
     # Where the user chose otherwise, a run does not stop.
     for settings, expected in (
         (["data.conflicts=longest"], stops[1:]),
@@ -175,7 +176,7 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(configured)
         (["data.conflicts=longest", "data.invalid=skip"], []),
     ):
         chosen = configured(seed, validation, many(1), "loop.batch=1", *settings)
-        assert [line for line in check(chosen)[1] if "a run stops" in line] == expected
+        assert list(reasons_against(check(chosen)[0], chosen.data)) == expected
 
 
 def test_warns_of_ids_that_come_twice(configured, tmp_path) -> None:
@@ -189,8 +190,7 @@ def test_warns_of_ids_that_come_twice(configured, tmp_path) -> None:
         path.write_text("\n".join([*lines, *(lines[i].replace("Anna", "Anno") for i in again)]))
     assert check(configuration)[1] == [
         "seed: ids that occur more than once: 2 (s3#0, s7#0)",
-        "validation: ids that occur more than once: 4 (v1#0, v2#0, v3#0, ...); a run will not "
-        "start",
+        "validation: ids that occur more than once: 4 (v1#0, v2#0, v3#0, ...)",
     ]
 
 
@@ -227,7 +227,7 @@ def test_all_problems_can_be_listed(project, tmp_path, command) -> None:
     listed = tmp_path / "problems.txt"
     done = command("check", project / "config.toml", "--set", setting, "--problems", listed)
     assert done.code == 0
-    assert "and 5 more" in done.out
+    assert "and 7 more lines; --problems FILE writes all" in done.out
     lines = listed.read_text(encoding="utf-8").splitlines()
     assert len(lines) == number
     assert all(
@@ -253,7 +253,8 @@ def test_the_command_ends_with_an_error_where_a_run_will_not_start(
     )
     assert done.code == 2
     assert "entities" in done.out  # the counts and what to look at are shown all the same
-    assert done.err.endswith("config.toml: a run will not start with these notes\n")
+    assert done.out.startswith("not ready: validation")
+    assert "config.toml: not ready: validation" in done.err
 
 
 def test_the_command_writes_nothing(project: Path, command: Callable[..., Any]) -> None:
