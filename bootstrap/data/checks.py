@@ -43,6 +43,8 @@ class DocumentKeys:
         Hashes of the texts of the units.
     texts : set of str
         Whole texts, normalised; for unlabeled documents, only texts that other splits contain.
+    annotated : set of str
+        Those of them that have annotations.
     ids : Counter of str
         The ids of the units of annotated documents.
     groups : set of str
@@ -51,6 +53,7 @@ class DocumentKeys:
 
     hashes: set[int] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    annotated: set[str] = field(default_factory=set)
     ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
 
@@ -176,6 +179,9 @@ def _check_split(
         if known is not None:
             texts = texts.filter(pc.is_in(texts, known))
         report.keys.texts.update(text for text in texts.to_pylist() if text.strip())
+        if known is None:
+            has_spans = pc.greater(pc.list_value_length(notes.column("labels")), 0)
+            report.keys.annotated.update(texts.filter(has_spans).to_pylist())
         units = split_batch(notes, data.unit, report.problems).batch
         _count(units, report, coverages, labelled=split != "unlabeled")
     return report
@@ -267,6 +273,9 @@ def reasons_against(
         documents = (annotated[split].sample.documents for split in ("seed", "validation"))
         if message := unrelated_classes(*documents):
             yield message
+    scored = set().union(*(annotated[name].keys.texts for name in _SCORED if name in annotated))
+    if "seed" in annotated and (own := annotated["seed"].keys.annotated) and own <= scored:
+        yield "every annotated note of seed has the text of a validation or test note"
     for split in _SCORED:
         if split in annotated and (repeated := annotated[split].keys.repeated):
             yield f"{split} has ids that occur more than once: {len(repeated):,}"

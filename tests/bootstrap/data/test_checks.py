@@ -179,6 +179,18 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(configured)
         assert list(reasons_against(check(chosen)[0], chosen.data)) == expected
 
 
+def test_a_seed_of_validation_notes_is_not_ready(configured) -> None:
+    notes = many(30, prefix="v")
+    for seed, ready in ((notes, False), (many(1, prefix="s") | notes, True)):
+        configuration = configured(seed, notes, many(1), "loop.batch=1")
+        reasons = list(reasons_against(check(configuration)[0], configuration.data))
+        assert reasons == (
+            []
+            if ready
+            else ["every annotated note of seed has the text of a validation or test note"]
+        )
+
+
 def test_warns_of_ids_that_come_twice(configured, tmp_path) -> None:
     configuration = configured(
         many(40, prefix="s"), many(40, prefix="v"), many(1), "loop.batch=1", "data.unit=line"
