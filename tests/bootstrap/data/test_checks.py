@@ -184,11 +184,8 @@ def test_a_seed_of_validation_notes_is_not_ready(configured) -> None:
     for seed, ready in ((notes, False), (many(1, prefix="s") | notes, True)):
         configuration = configured(seed, notes, many(1), "loop.batch=1")
         reasons = list(reasons_against(check(configuration)[0], configuration.data))
-        assert reasons == (
-            []
-            if ready
-            else ["every annotated note of seed has the text of a validation or test note"]
-        )
+        assert bool(reasons) != ready
+        assert ready or "has the text of a validation or test note" in reasons[0]
 
 
 def test_warns_of_ids_that_come_twice(configured, tmp_path) -> None:
