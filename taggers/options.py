@@ -291,7 +291,8 @@ def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
         text = f"table of {f'{_TYPES[value]}s' if value in _TYPES else describe(value, {})}"
     else:
         text = _TYPES[kind]
-    least, most = metadata.get("least"), metadata.get("most")
+    has_limits = kind not in (str, tuple[str, ...])  # which may stand beside a number in a union
+    least, most = (metadata.get(name) if has_limits else None for name in ("least", "most"))
     if least is not None and most is not None:
         return f"{text}, {least} to {most}"
     if least is not None:

@@ -109,6 +109,8 @@ class Configuration:
         for name in SPLITS:
             if not getattr(self.data, name) and name not in optional:
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
+            if "" in listed(getattr(self.data, name)):
+                raise ConfigurationError(f'[data] {name} names "": expected paths')
         if isinstance(self.data.validation, float) and not self.data.seed:
             raise ConfigurationError(
                 f"[data] validation = {self.data.validation:g} divides the annotated notes of "

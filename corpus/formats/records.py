@@ -21,7 +21,7 @@ Parsed = TypeVar("Parsed")
 #: Kinds of problems that several formats have in common.
 NOT_UTF8 = "text that is not UTF-8"
 NULL = "rows without an id or a text"
-NOT_ENCODED = "text that is not in the encoding that was named"
+NOT_ENCODED = "text that is not in the encoding of its file"
 NOT_UNICODE = "text with half a surrogate pair"
 NOT_READABLE = "files that cannot be read"
 TOO_LONG = "lines or files that are too long"

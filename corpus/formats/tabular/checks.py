@@ -32,7 +32,18 @@ NOT_WHOLE = "ids or groups that are broken numbers"
 UNMATCHED = "confidences of spans that do not match the annotations"
 
 #: Names of columns that are no text of a note, even in a file without a header.
-_USUAL = ("id", "text", "texto", "nota", "note", "label", "labels", "group", "groups", "patient")
+USUAL_NAMES = (
+    "id",
+    "text",
+    "texto",
+    "nota",
+    "note",
+    "label",
+    "labels",
+    "group",
+    "groups",
+    "patient",
+)
 
 _Mask = npt.NDArray[np.bool_]
 
@@ -90,8 +101,12 @@ class Part:
     more: Mapping[str, pa.Array[Any]] = field(default_factory=dict)
 
 
-def check_names(names: list[str], file: str, columns: Columns, how: str = "") -> None:
-    """Check that a file has each column of documents exactly once; `how` says how it was read.
+def check_names(
+    names: list[str], file: str, columns: Columns, how: str = "", advice: str = ""
+) -> None:
+    """Check that a file has each column of documents exactly once.
+
+    A message also says `how` the file was read, and gives `advice`.
 
     Raises
     ------
@@ -104,7 +119,7 @@ def check_names(names: list[str], file: str, columns: Columns, how: str = "") ->
         if name not in names and (part == "text" or not columns.is_default("id")):
             raise InputError(
                 f"{file} has no column {name!r}: it has {_listed(names)}{how}; name those of id "
-                "and text"
+                f"and text{advice}"
             )
     for name in astuple(columns):
         if names.count(name) > 1:
@@ -113,7 +128,7 @@ def check_names(names: list[str], file: str, columns: Columns, how: str = "") ->
 
 def _listed(names: Sequence[str]) -> str:
     """Return the number of columns, and the usual names among theirs; others may be text."""
-    among = ", ".join(dict.fromkeys(name for name in names if name.lower() in _USUAL))
+    among = ", ".join(dict.fromkeys(name for name in names if name.lower() in USUAL_NAMES))
     number = number_of(len(names), "column")
     return f"{number}, among them {among}" if among else number
 

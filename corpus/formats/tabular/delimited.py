@@ -46,7 +46,7 @@ from corpus.formats.sources import (
     name_within,
     suffix_of,
 )
-from corpus.formats.tabular.checks import check_names
+from corpus.formats.tabular.checks import USUAL_NAMES, check_names
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 from corpus.formats.tabular.dialects import Dialect, find_dialect
 from corpus.formats.tabular.rows import Row, batches_of_rows, confidence_of, items_of, json_of
@@ -102,7 +102,8 @@ def has_column(source: Source, name: str, options: ReadOptions) -> bool:
 
 def count(source: Source) -> int:
     """Count the rows of all files, roughly: line feeds inside of values count as well."""
-    return sum(max(0, count_lines(path) - 1) for path in files_of(source, "csv"))
+    files = (path for path in files_of(source, "csv") if path.is_file())
+    return sum(max(0, count_lines(path) - 1) for path in files)
 
 
 def _header_of(path: Path, options: ReadOptions) -> list[str]:
@@ -160,7 +161,13 @@ def _records(
                 f"{path} has no header: row 1 has values of a note ({dialect}); name columns by "
                 'their numbers, such as --text-column 2 (text = "2" in a configuration)'
             )
-        check_names(header, str(path), columns, f", {dialect}")
+        if first and any(name.lower() in USUAL_NAMES for name in first[0]):
+            raise InputError(
+                f"{path} has a header, which would be read as a note; name its columns instead "
+                "of their numbers"
+            )
+        without = "; without a header, columns are numbers, such as --text-column 2"
+        check_names(header, str(path), columns, f", {dialect}", without)
         unused = frozenset(() if is_carried else header).difference(astuple(columns))
         layout = _Layout(name, header, columns, dialect.encoding, unused)
         for number, fields in enumerate(chain(first, rows), start=1 if first else 2):

@@ -153,14 +153,21 @@ def checked_delimiter(delimiter: str) -> str:
     return mark
 
 
-def find_delimiter(text: str, whole: bool, column: str = "") -> str:
-    """Return the delimiter that gives the header this column, or several ones as in most rows."""
+def find_delimiter(text: str, whole: bool, column: str | None = None) -> str:
+    """Return the delimiter that gives the header this column, or several ones as in most rows.
+
+    Where no header has the column, the first values are the shortest ones: ids, rather than text in
+    which the character is punctuation.
+    """
     fits = {}
     for delimiter in DELIMITERS:
         rows = list(filter(is_row, parsed(text, delimiter, whole)))
         if rows and (len(rows[0]) > 1 or column in rows[0]):
             lengths = list(map(len, rows))
             share = lengths.count(lengths[0]) / len(lengths)
-            fits[delimiter] = (column in rows[0], share, lengths[0])
+            has_column = column in rows[0]
+            is_guess = column is not None and not has_column
+            first = -sum(len(row[0]) for row in rows) if is_guess else 0
+            fits[delimiter] = (has_column, share, first, lengths[0])
     # Of equally good delimiters, max returns the first.
     return max(fits, key=fits.__getitem__, default=next(iter(DELIMITERS)))

@@ -232,6 +232,8 @@ def test_sources_may_be_lists_of_paths_and_patterns_of_any_formats(configure, tm
     assert len(texts) == 4 and texts[2:] == ["Lluís", "Àngel"]
     files = fingerprint(configuration.data)
     assert files["split"].to_pylist() == [*["seed"] * 3, "validation", *["unlabeled"] * 2]
+    with pytest.raises(InputError, match=r'seed names "": expected paths'):
+        configure('data.seed=["a.jsonl", ""]')
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])

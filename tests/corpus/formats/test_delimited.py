@@ -1,6 +1,7 @@
 """Reading and writing CSV and TSV."""
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,15 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, ProblemError, Problems
-from corpus.formats import Columns, batches, has_column, read, read_batches, write_batches
+from corpus.formats import (
+    Columns,
+    batches,
+    count_records,
+    has_column,
+    read,
+    read_batches,
+    write_batches,
+)
 from corpus.formats.records import NO_ID
 from corpus.formats.tabular import delimited_rows as module
 from tests.corpus.formats.reading import documents, lenient, with_confidences
@@ -194,6 +203,30 @@ def test_a_delimiter_that_is_named_overrides_the_detected_one(path: Path) -> Non
         documents(path, delimiter=";;")
     with pytest.raises(InputError, match="jsonl have no delimiter"):
         documents(path, format="jsonl", delimiter=";")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["1;Anna, que va\n2;Jan, no\n", "1,Anna; ve | va; i\n2,Jan; no; va\n", "1;a, b, c\n"],
+)
+def test_without_a_header_the_first_values_are_ids(path: Path, rows: str) -> None:
+    path.write_text(rows)
+    texts = [row[2:] for row in rows.splitlines()]
+    assert [note.text for note in documents(path, columns=Columns(text="2"))] == texts
+
+
+def test_a_header_is_no_note(path: Path) -> None:
+    path.write_text("id,text\n1,Anna\n")
+    with pytest.raises(InputError, match="has a header, which would be read as a note"):
+        documents(path, columns=Columns(text="2"))
+    path.write_text("n1,Ana\nn2,Bob\n")
+    with pytest.raises(InputError, match="without a header, columns are numbers, such as --text-c"):
+        documents(path)
+
+
+def test_a_pipe_is_not_counted(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p.csv")
+    assert count_records(tmp_path / "p.csv") == 0
 
 
 def test_a_file_without_a_header_has_columns_by_number(path: Path) -> None:
