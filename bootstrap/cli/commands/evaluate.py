@@ -54,10 +54,10 @@ def main(options: argparse.Namespace) -> None:
             f"{options.gold}: {number_of(len(gold), 'gold document')} without any entity; expected "
             "annotated notes (is --gold-label-column the name of their annotations?)"
         )
-    ids, found = {document.id for document in gold}, {document.id for document in predicted}
-    if gold and predicted and not ids & found:
+    ids, predicted_ids = {d.id for d in gold}, {d.id for d in predicted}
+    if gold and predicted and not ids & predicted_ids:
         raise InputError(
-            f"{options.predicted}: none of its {number_of(len(found), 'id')} is one of the "
+            f"{options.predicted}: none of its {number_of(len(predicted_ids), 'id')} is one of the "
             f"{len(ids):,} of {options.gold}; expected the same notes (is --id-column the name of "
             "their ids?)"
         )
@@ -87,8 +87,8 @@ def main(options: argparse.Namespace) -> None:
             f"leak: {report['leak']:.4f} strict entities lost (FN) per gold line that is not "
             "blank, as MEDDOCAN reports it",
             f"{len(gold):,} gold and {number_of(len(predicted), 'predicted document')}; "
-            f"{len(ids - found):,} only gold (all missed), {len(found - ids):,} only predicted "
-            "(all spurious)",
+            f"{len(ids - predicted_ids):,} only gold (all missed), "
+            f"{len(predicted_ids - ids):,} only predicted (all spurious)",
             *dropped_lines(dropped),
         ]
     )

@@ -16,14 +16,14 @@ TEXT = "a b c d e f g h"
 @st.composite
 def notes(draw: st.DrawFn) -> list[Document]:
     """Draw three notes with entities of single letters or several."""
-    found = []
+    documents = []
     for name in "xyz":
         bounds = sorted(draw(st.sets(st.integers(0, 8), max_size=6)))
         pairs = list(zip(bounds[::2], bounds[1::2], strict=False))
         labels = draw(st.lists(st.sampled_from("AB"), min_size=len(pairs), max_size=len(pairs)))
         spans = (Span(2 * i, 2 * j - 1, label) for (i, j), label in zip(pairs, labels, strict=True))
-        found.append(Document(name, TEXT, tuple(spans)))
-    return found
+        documents.append(Document(name, TEXT, tuple(spans)))
+    return documents
 
 
 @given(gold=notes(), predicted=notes())
