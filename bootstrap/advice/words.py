@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.data.representativeness import percent
-from corpus.errors import number_of, quoted
+from corpus.errors import quoted
+from corpus.evaluation.error_analysis import MISSED, WRONG_BORDER, WRONG_CLASS, EntityError
 from corpus.evaluation.measures import ConfusionCounts
+from corpus.evaluation.missed import missed_kinds
 
 if TYPE_CHECKING:
     from bootstrap.advice.advice import Advice
 
 _SHOWN_IDS = 3
+#: How entities are lost, in words.
+_KINDS = {
+    MISSED: "missed",
+    WRONG_BORDER: "with another border",
+    WRONG_CLASS: "with another class",
+}
 #: The maximum number of classes that are reported.
 _MOST_CLASSES = 4
 #: The minimum share of all missed entities for a class to be reported.
@@ -23,7 +31,7 @@ _LEAST_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """The missed entities of a class.
+    """The entities of a class that were not found as they are.
 
     Parameters
     ----------
@@ -32,39 +40,49 @@ class Missed:
     counts : ConfusionCounts
         Its strict entities.
     share : float
-        Its share of the missed entities of all classes.
+        Its share of such entities of all classes.
+    kinds : mapping of str to int
+        Their number by kind; see `corpus.evaluation.missed.missed_kinds`.
     """
 
     name: str
     counts: ConfusionCounts
     share: float
+    kinds: Mapping[str, int]
 
 
-def most_missed(classes: Mapping[str, ConfusionCounts]) -> list[Missed]:
-    """Return the classes with the most missed entities.
+def most_missed(
+    classes: Mapping[str, ConfusionCounts], errors: Sequence[EntityError]
+) -> list[Missed]:
+    """Return the classes with the most entities that were not found as they are.
 
     Returns
     -------
     list of Missed
-        Classes with at least a tenth of all missed entities, the most missed first.
+        Classes with at least a tenth of all such entities, the highest share first.
     """
     total = sum(counts.false_negatives for counts in classes.values())
     if not total:
         return []
+    kinds = missed_kinds(errors)
     rows = [
-        Missed(name, counts, counts.false_negatives / total) for name, counts in classes.items()
+        Missed(name, counts, counts.false_negatives / total, kinds.get(name, {}))
+        for name, counts in classes.items()
     ]
     rows.sort(key=lambda row: (-row.share, row.name))
     return [row for row in rows[:_MOST_CLASSES] if row.share >= _LEAST_SHARE]
 
 
 def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
-    """Describe which classes have most of the missed entities, a line for each."""
+    """Describe which classes have most of the entities that were not found, a line for each."""
     for row in missed:
-        number = row.counts.false_negatives
-        entities = number_of(number, "missed entity", "missed entities")
+        kinds = ", ".join(
+            f"{number:,} {words}"
+            for kind, words in _KINDS.items()
+            if (number := row.kinds.get(kind, 0))
+        )
         yield (
-            f"{quoted(row.name)}: {entities}, {percent(row.share)} of all missed entities "
+            f"{quoted(row.name)}: {kinds}; {percent(row.share)} of all that is lost "
             f"(recall {row.counts.recall:.3f}, precision {row.counts.precision:.3f})"
         )
 

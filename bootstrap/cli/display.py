@@ -28,7 +28,7 @@ from bootstrap.reports.parts.scores import classes_table, iterations_table
 from bootstrap.reports.tables import Cell, Kind, Table, shown_cell, shown_range
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance, f1_of
-from bootstrap.runs.outcome import decision_lines, gain_lines, lines_on_test
+from bootstrap.runs.outcome import decision_lines, gain_lines
 from bootstrap.self_training.stopping import STOPPED, best_iteration
 from corpus.errors import number_of, one_line
 
@@ -94,17 +94,15 @@ def print_experiment(report: Report) -> None:
 
 def outcome_lines(run: Run) -> list[str]:
     """Report why a run stopped, what it gained, where recall is low and what to do next."""
-    rows, outcome = run.metrics(), run.outcome()
-    tested = [run.test_counts(0), run.test_counts(outcome.iteration), run.final.test_counts()]
+    rows, outcome = run.metrics(), run.headline()
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
     return [
         "",
-        *decision_lines(rows),
         f"Stopped: {reason}. Iteration {outcome.iteration} has the best model.",
         *gain_lines(outcome, run.start),
         *run.final_lines(),
-        *lines_on_test(outcome.iteration, *tested),
+        *decision_lines(rows),
         *_listed("Where recall is lost:", missed_lines(run.missed())),
         *_listed("What to do next:", advice),
         *_proportion_lines(beyond_tolerance(rows)),

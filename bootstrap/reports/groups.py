@@ -81,14 +81,14 @@ class RunRecord:
         return best_iteration(f1_of(self.rows))
 
     @cached_property
-    def outcome(self) -> Outcome:
-        """The gain of the run."""
-        return self.run.outcome()
+    def headline(self) -> Outcome:
+        """The gain of the run, on the test documents if they are scored."""
+        return self.run.headline()
 
     @property
     def is_finished(self) -> bool:
         """Whether the run has stopped by itself."""
-        return self.outcome.stopped is not None
+        return self.headline.stopped is not None
 
     @cached_property
     def counts(self) -> tuple[DocumentCounts, ...]:

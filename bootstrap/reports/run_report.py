@@ -9,7 +9,6 @@ from typing import Any
 from bootstrap.advice.advice import ANNOTATE, read_advice
 from bootstrap.advice.words import advice_lines, missed_lines
 from bootstrap.reports.content import Block, Bullets, Code, Folded, Report, Section, Tile
-from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.confidence import confidence_blocks
 from bootstrap.reports.parts.errors import error_blocks
@@ -21,7 +20,7 @@ from bootstrap.reports.parts.scores import (
     test_blocks,
 )
 from bootstrap.reports.parts.selected import selected_blocks
-from bootstrap.reports.tables import Column, Estimate, Table, columns, shown_cell, shown_range
+from bootstrap.reports.tables import Column, Table, columns, shown_cell
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
@@ -47,7 +46,7 @@ def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
     return Report(
         title=record.name,
         subtitle=_state(record),
-        outcome=(*gain_lines(record.outcome, record.run.start), *record.run.final_lines()),
+        outcome=(*gain_lines(record.headline, record.run.start), *record.run.final_lines()),
         tiles=_tiles(record),
         sections=tuple(Section(title, blocks) for title, blocks in sections.items() if blocks),
     )
@@ -60,31 +59,26 @@ def _state(record: RunRecord) -> str:
     kind = "Active learning" if any(row.queried for row in record.rows) else "Self-training"
     if not record.is_finished:
         return f"{kind}, not finished: {iterations} so far, {documents}, {classes}."
-    reason = STOPPED[record.outcome.stopped or ""]
+    reason = STOPPED[record.headline.stopped or ""]
     return f"{kind}: {iterations}, {documents}, {classes}. It stopped because {reason}."
 
 
 def _tiles(record: RunRecord) -> tuple[Tile, ...]:
-    """Return the key figures."""
-    outcome, best = record.outcome, record.estimates(record.best)[ALL]
-    gain = f"{round(outcome.gain, 3) + 0.0:+.3f}"
+    """Return the key figures, those of the headline first."""
+    outcome = record.headline
     interval = f"95 %: {shown_cell(outcome.interval, 'interval')}" if outcome.interval else ""
+    where = "test documents" if outcome.on_test else "validation, each half by the other"
     last = record.rows[-1]
     learned = max(row.selected for row in record.rows)
     selected_tile = Tile("Selected", f"{learned:,}", "most in one iteration")
     return (
-        _score_tile("F1, best iteration", best.f1),
-        Tile("Gain in F1", gain, interval),
-        _score_tile("Precision", best.precision),
-        _score_tile("Recall", best.recall),
+        Tile("F1", f"{outcome.best.f1:.3f}", where),
+        Tile("Gain in F1", f"{round(outcome.gain, 3) + 0.0:+.3f}", interval),
+        Tile("Precision", f"{outcome.best.precision:.3f}"),
+        Tile("Recall", f"{outcome.best.recall:.3f}"),
         Tile("Annotated", f"{last.human_documents:,}", f"{last.human_tokens:,} tokens"),
         *([selected_tile] if learned else []),
     )
-
-
-def _score_tile(label: str, score: Estimate) -> Tile:
-    interval = f"95 %: {shown_range(score)}" if score.interval else ""
-    return Tile(label, f"{score.value:.3f}", interval)
 
 
 def _next_steps(record: RunRecord) -> tuple[Block, ...]:

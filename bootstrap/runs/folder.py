@@ -11,7 +11,7 @@ import contextlib
 import importlib.metadata
 import platform
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from bootstrap.data.pattern_trust import PatternTrust
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.iteration_folder import (
     BASELINE,
+    BASELINE_TEST,
     ERRORS,
     QUERIED,
     SELECTED,
@@ -32,7 +33,7 @@ from bootstrap.runs.iteration_folder import (
     IterationFolder,
 )
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
-from bootstrap.runs.outcome import Outcome, final_lines, outcome_of
+from bootstrap.runs.outcome import Outcome, final_lines, outcome_of, outcome_on_test
 from bootstrap.runs.records import (
     DocumentCounts,
     RunError,
@@ -308,7 +309,7 @@ class Run:
         validation: DocumentCounts,
         errors: Sequence[EntityError],
         *,
-        baseline: DocumentCounts | None = None,
+        baseline: Mapping[str, DocumentCounts],
         queried: ChosenDocuments | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
@@ -319,8 +320,9 @@ class Run:
             The number of the iteration, the documents that it selected, and its metrics.
         validation, errors
             The counts of strict entities in each validation document, and the errors in all.
-        baseline : DocumentCounts, optional
-            The counts of the seed alone, if this is iteration 0 with another model.
+        baseline : mapping of str to DocumentCounts
+            The counts of the seed alone by the names of their files, if this is iteration 0 with
+            another model.
         queried : ChosenDocuments, optional
             The documents that were annotated in this iteration.
         """
@@ -330,7 +332,7 @@ class Run:
             VALIDATION: validation.to_table(),
             ERRORS: errors_table(errors, validation.ids),
             QUERIED: documents_table(queried, iteration) if queried else None,
-            BASELINE: baseline.to_table() if baseline else None,
+            **{name: counts.to_table() for name, counts in baseline.items()},
         }
         folder.close(tables, metrics.to_dict())
         if iteration:  # only the last iteration is continued
@@ -355,10 +357,24 @@ class Run:
         write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
     def outcome(self) -> Outcome:
-        """Compute the gain of the closed iterations."""
-        path = self.iteration(0).file(BASELINE)
-        baseline = DocumentCounts.load(path) if path else None
-        return outcome_of(self.metrics(), self.validation_counts, baseline, stopped=self.stopped())
+        """Compute the gain of the closed iterations on the validation documents."""
+        baseline, stopped = self._seed_alone(BASELINE), self.stopped()
+        return outcome_of(self.metrics(), self.validation_counts, baseline, stopped=stopped)
+
+    def headline(self) -> Outcome:
+        """Compute the gain on the test documents if they are scored, and else on validation."""
+        on_test = outcome_on_test(
+            self.metrics(),
+            self.test_counts,
+            self._seed_alone(BASELINE_TEST),
+            self.final.test_counts(),
+            stopped=self.stopped(),
+        )
+        return on_test or self.outcome()
+
+    def _seed_alone(self, name: str) -> DocumentCounts | None:
+        path = self.iteration(0).file(name)
+        return DocumentCounts.load(path) if path else None
 
     def validation_counts(self, iteration: int) -> DocumentCounts:
         """Read the counts of an iteration in each validation document."""
@@ -374,7 +390,8 @@ class Run:
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""
-        return most_missed(self.validation_counts(self.best_iteration()).class_counts())
+        best = self.best_iteration()
+        return most_missed(self.validation_counts(best).class_counts(), self.errors(best))
 
     def best_iteration(self) -> int:
         """Return the number of the best iteration.

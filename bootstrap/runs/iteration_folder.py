@@ -27,8 +27,8 @@ SELECTED = "selected.parquet"
 QUERIED = "queried.parquet"
 #: The counts in each validation document.
 VALIDATION = "validation.parquet"
-#: The counts of the seed alone, in the folder of iteration 0.
-BASELINE = "validation-seed-alone.parquet"
+#: The counts of the seed alone on validation and test documents, in the folder of iteration 0.
+BASELINE, BASELINE_TEST = "validation-seed-alone.parquet", "test-seed-alone.parquet"
 #: The counts in each test document. They are written later, and have their own digest.
 TEST = "test.parquet"
 #: The errors on the validation documents.

@@ -32,6 +32,10 @@ LEVEL = 0.95
 #: With fewer patients, or documents without one, no interval is estimated.
 LEAST_UNITS = 10
 
+#: What may contribute to the gain of a run.
+ACTIVE_LEARNING, SELF_TRAINING = "active learning", "self-training"
+BOTH, VALIDATION_NOTES = "active learning and self-training", "training on validation as well"
+
 #: The alternatives that are not strategies, in words.
 _WORDS = {
     SEED_ALONE: "the seed alone",
@@ -44,7 +48,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The gain of self-training, and the best iteration.
+    """The gain of a run, and the best iteration.
 
     Parameters
     ----------
@@ -53,14 +57,19 @@ class Outcome:
         model.
     best : ConfusionCounts
         The same of the best iteration, by two-fold cross-validation: the iteration is selected on
-        one half of the validation documents and scored on the other, and vice versa.
+        one half of the validation documents and scored on the other, and vice versa. On test
+        documents, of the model that tags.
     iteration : int
         The best iteration on all validation documents.
     stopped : str or None
         The reason for stopping; None while the run is not finished.
     interval : tuple of (float, float), optional
         The 95 % confidence interval of the difference of the F1 of `best` and `first`; None if the
-        validation documents are too few to estimate it.
+        documents are too few to estimate it.
+    steps : tuple of (str, ConfusionCounts)
+        What leads from `first` to `best`, in order: its name, and strict entities with it.
+    on_test : bool
+        Whether the counts are those of the test documents.
     """
 
     first: ConfusionCounts
@@ -68,6 +77,8 @@ class Outcome:
     iteration: int
     stopped: str | None
     interval: tuple[float, float] | None = None
+    steps: tuple[tuple[str, ConfusionCounts], ...] = ()
+    on_test: bool = False
 
     @property
     def gain(self) -> float:
@@ -95,14 +106,81 @@ def outcome_of(
     stopped : str, optional
         The reason for stopping, if the run is finished.
     """
-    first, best = baseline or counts_of(0), held_out_counts(metrics, counts_of)
+    start = counts_of(0)
+    first, best = baseline or start, held_out_counts(metrics, counts_of)
+    steps = [(_start_of(metrics[0]), start.total)] if baseline else []
+    if any(row.queried for row in metrics):
+        steps.append((ACTIVE_LEARNING, _annotated_alone(metrics)))
     return Outcome(
         first=first.total,
         best=best.total,
         iteration=best_iteration(f1_of(metrics)),
         stopped=stopped,
         interval=f1_gain_interval([first.all_classes], [best.all_classes], first.units),
+        steps=(*steps, (SELF_TRAINING, best.total)),
     )
+
+
+def outcome_on_test(
+    metrics: Sequence[IterationMetrics],
+    counts_of: Callable[[int], DocumentCounts | None],
+    baseline: DocumentCounts | None = None,
+    final: DocumentCounts | None = None,
+    *,
+    stopped: str | None = None,
+) -> Outcome | None:
+    """Compute the outcome on test documents; None if they have not been scored.
+
+    Parameters
+    ----------
+    metrics, counts_of, baseline, stopped
+        As for `outcome_of`, with the counts in test documents.
+    final : DocumentCounts, optional
+        The counts of the final model, if there is one.
+    """
+    iteration = best_iteration(f1_of(metrics))
+    start, best = counts_of(0), counts_of(iteration)
+    if start is None or best is None:
+        return None
+    first, last = baseline or start, final or best
+    is_active = any(row.queried for row in metrics)
+    steps = [(_start_of(metrics[0]), start)] if baseline else []
+    steps.append((BOTH if is_active else SELF_TRAINING, best))
+    return Outcome(
+        first=first.total,
+        best=last.total,
+        iteration=iteration,
+        stopped=stopped,
+        interval=f1_gain_interval([first.all_classes], [last.all_classes], first.units),
+        steps=tuple(
+            (name, counts.total)
+            for name, counts in [*steps, *([(VALIDATION_NOTES, final)] if final else [])]
+        ),
+        on_test=True,
+    )
+
+
+def _start_of(row: IterationMetrics) -> str:
+    """Return what iteration 0 has besides the seed alone."""
+    return "replaced mentions and blank documents" if row.with_blanks else "replaced mentions"
+
+
+def _annotated_alone(metrics: Sequence[IterationMetrics]) -> ConfusionCounts:
+    """Return the counts of the selected iterations without the pseudo-labels of their round."""
+    counts = []
+    for half, number in enumerate(_selected(metrics)):
+        other = metrics[number].halves[1 - half]
+        for trial in metrics[number].trials:
+            if trial.name == ANNOTATED_ALONE:
+                other = trial.halves[1 - half]
+        counts.append(other)
+    return ConfusionCounts(*np.sum(counts, axis=0).tolist())
+
+
+def _selected(metrics: Sequence[IterationMetrics]) -> list[int]:
+    """Return the iteration that each half of the validation documents selects."""
+    halves = zip(*(row.halves for row in metrics), strict=True)
+    return [best_iteration([counts.f1 for counts in half]) for half in halves]
 
 
 def held_out_counts(
@@ -113,9 +191,7 @@ def held_out_counts(
     Each half of the documents is scored with the iteration that is the best on the other half. The
     sum over the documents is `Outcome.best`. See `outcome_of` for the parameters.
     """
-    halves = zip(*(row.halves for row in metrics), strict=True)
-    selected = (best_iteration([counts.f1 for counts in half]) for half in halves)
-    left, right = map(counts_of, selected)
+    left, right = map(counts_of, _selected(metrics))
     none = np.zeros((len(left.ids), 3), np.int64)
     is_left = (left.units % 2 == 0)[:, None]
     classes = {
@@ -225,15 +301,19 @@ def _decision(row: IterationMetrics) -> str:
 
 
 def gain_lines(outcome: Outcome, start: str) -> list[str]:
-    """Describe whether a run gained anything, compared with a start such as "the seed alone"."""
+    """Describe whether a run gained anything, compared with a start such as "the seed alone".
+
+    The first line is the result; the others say what contributed to it, and how it was measured.
+    """
     first, best = outcome.first, outcome.best
+    where = " on the test documents" if outcome.on_test else ""
     if best == first:
         return [
-            f"The run gained nothing: strict entity F1 is {first.f1:.3f} with {start}, and no "
-            "later iteration was better where it was not selected."
+            f"The run gained nothing: strict entity F1 is {first.f1:.3f} with {start}{where}, and "
+            "no later iteration was better where it was not selected."
         ]
     scores = (
-        f"from {first.f1:.3f} with {start} to {best.f1:.3f} "
+        f"from {first.f1:.3f} with {start} to {best.f1:.3f}{where} "
         f"({_signed(outcome.gain)}; {_interval_words(outcome)})"
     )
     low, high = outcome.interval or (0.0, 0.0)
@@ -247,12 +327,28 @@ def gain_lines(outcome: Outcome, start: str) -> list[str]:
         )
     else:
         sentence = f"Strict entity F1 went {scores}."
+    if not outcome.iteration:
+        sentence += " Self-training gained nothing: iteration 0 has the best model."
+    several = len(outcome.steps) > 1
+    halves = (
+        " Each half of the validation notes is scored with the iteration that the other half "
+        "selected."
+    )
     return [
         sentence,
+        *([f"What contributed: {_contributions(outcome)}."] if several else []),
         f"Precision went from {first.precision:.3f} to {best.precision:.3f}, and recall from "
-        f"{first.recall:.3f} to {best.recall:.3f}. Each half of the validation notes is scored "
-        "with the iteration that the other half selected.",
+        f"{first.recall:.3f} to {best.recall:.3f}.{'' if outcome.on_test else halves}",
     ]
+
+
+def _contributions(outcome: Outcome) -> str:
+    """Return the difference in F1 that each step brought; they add up to the gain."""
+    before, parts = outcome.first, []
+    for name, counts in outcome.steps:
+        parts.append(f"{name} {_signed(counts.f1 - before.f1)}")
+        before = counts
+    return ", ".join(parts)
 
 
 def _signed(value: float) -> str:
@@ -261,41 +357,16 @@ def _signed(value: float) -> str:
 
 def _interval_words(outcome: Outcome) -> str:
     if outcome.interval is None:
-        return "the validation notes are too few for an interval"
+        notes = "test documents" if outcome.on_test else "validation notes"
+        return f"the {notes} are too few for an interval"
     low, high = map(_signed, outcome.interval)
     return f"95 % interval {low} to {high}"
-
-
-def lines_on_test(
-    iteration: int,
-    first: DocumentCounts | None,
-    best: DocumentCounts | None,
-    final: DocumentCounts | None,
-) -> list[str]:
-    """Describe the scores of iteration 0, the best iteration and the final model on test documents.
-
-    There are no lines if one of the first two has not been scored.
-    """
-    if first is None or best is None:
-        return []
-    line = f"On the test documents, the model of iteration 0 has {_figures(first.total)}"
-    if iteration:
-        line += (
-            f"; the model of iteration {iteration}, best on validation, has {_figures(best.total)}"
-        )
-    if final is not None:
-        line += f"; the final model has {_figures(final.total)}"
-    return [f"{line}."]
 
 
 def final_lines(iteration: int, documents: int) -> list[str]:
     """Describe the final model by the iteration that it repeats and its training documents."""
     return [
         f"The final model, which tags, is the model of iteration {iteration} trained once more on "
-        f"the validation documents as well ({number_of(documents, 'document')} in all). The scores "
-        f"are those of iteration {iteration}."
+        f"the validation documents as well ({number_of(documents, 'document')} in all), which "
+        "therefore cannot score it."
     ]
-
-
-def _figures(counts: ConfusionCounts) -> str:
-    return f"precision {counts.precision:.3f}, recall {counts.recall:.3f}, F1 {counts.f1:.3f}"

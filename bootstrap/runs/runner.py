@@ -14,6 +14,7 @@ from bootstrap.inference import read_unit_file
 from bootstrap.reports.page import write_run_page
 from bootstrap.runs.final_model import train_final
 from bootstrap.runs.folder import Run
+from bootstrap.runs.iteration_folder import BASELINE, BASELINE_TEST
 from bootstrap.runs.loop_parts import LoopParts, RoundLimits, keep_models
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
@@ -22,7 +23,6 @@ from bootstrap.selection.strategies import uses_lists
 from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
 from bootstrap.self_training.state import Views
-from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.evaluation.error_analysis import entity_errors
 from corpus.evaluation.scoring import GoldBatch, score_batches
@@ -90,6 +90,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
     )
     if isinstance(limits, RoundLimits) and iteration:
         limits.kappas.append(metrics.kappa)
+    baseline = _baseline(step, parts)
     keep_models(run.iteration(iteration), step.state)
     batch = notes.validation.batch
     predicted = batch.with_tags(model.tagging.tags, model.tagging.labels)
@@ -99,19 +100,29 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
         metrics,
         DocumentCounts.from_scores(batch, model.scores, model.tagging.confidence),
         entity_errors(parts.validation, predicted),
-        baseline=_baseline(step, batch),
+        baseline=baseline,
         queried=queried,
     )
     _write_page(run)
     return metrics
 
 
-def _baseline(step: Step, validation: Batch) -> DocumentCounts | None:
-    """Return the counts of the seed alone, if the model of an iteration was chosen instead."""
+def _baseline(step: Step, parts: LoopParts) -> dict[str, DocumentCounts]:
+    """Return the counts of the seed alone, if the model of an iteration was chosen instead.
+
+    Its model is not kept, so it is scored on the test documents at once. That determines nothing.
+    """
+    notes = parts.notes
     for model in step.models:
         if model.candidate.name == SEED_ALONE and model.tagger is not step.state.model.tagger:
-            return DocumentCounts.from_scores(validation, model.scores)
-    return None
+            counts = {BASELINE: DocumentCounts.from_scores(notes.validation.batch, model.scores)}
+            if notes.test:
+                views = Views(
+                    model.tagger, propagate=model.propagate, min_probability=model.min_probability
+                )
+                counts[BASELINE_TEST] = _counts(views, notes.test)
+            return counts
+    return {}
 
 
 def complete_run(
@@ -126,8 +137,8 @@ def complete_run(
     """Train the final model of a finished run, write report and advice, and score test documents.
 
     The report is written before the advice, which takes longer and may fail, and once more after
-    it. The scores of the last iteration on the test documents are written last. Training on few
-    documents is faster than the advice, which `with_advice` leaves out.
+    it, and with the scores on the test documents, which are written last. Training on few documents
+    is faster than the advice, which `with_advice` leaves out.
     """
     train_final(run, configuration, notes, jobs=jobs, report=report)
     _write_page(run)
@@ -136,6 +147,7 @@ def complete_run(
         _write_page(run)
     if run.is_finished() and notes.test:
         _score_on_test(run, notes.test, configuration, jobs=jobs)
+        _write_page(run)
 
 
 def _write_page(run: Run) -> None:
@@ -185,8 +197,6 @@ def _score_on_test(
     run: Run, test: LabelledNotes, configuration: Configuration, *, jobs: int
 ) -> None:
     """Score the models on the test documents, which determine nothing, unless they are scored."""
-    gold = GoldBatch.from_documents(test.documents, test.batch)
-    measure = configuration.select.measure
     folders = [run.final] if run.final_model() else []
     for folder in (*folders, *map(run.iteration, range(len(run.metrics())))):
         if folder.test_counts() is None:
@@ -194,12 +204,14 @@ def _score_on_test(
             tagger = ParallelTagger.load(model, trust=configuration.kinds, jobs=jobs)
             of_run = read_unit_file(model)
             views = Views(
-                tagger,
-                measure=measure,
-                propagate=of_run.propagate,
-                min_probability=of_run.min_probability,
+                tagger, propagate=of_run.propagate, min_probability=of_run.min_probability
             )
-            tagging = views.tag(test.batch)
-            predicted = test.batch.with_tags(tagging.tags, tagging.labels)
-            counts = DocumentCounts.from_scores(test.batch, score_batches(gold, predicted))
-            folder.save_test_counts(counts)
+            folder.save_test_counts(_counts(views, test))
+
+
+def _counts(views: Views, notes: LabelledNotes) -> DocumentCounts:
+    """Return the counts of what a model tags in annotated documents."""
+    tagging = views.tag(notes.batch)
+    gold = GoldBatch.from_documents(notes.documents, notes.batch)
+    predicted = notes.batch.with_tags(tagging.tags, tagging.labels)
+    return DocumentCounts.from_scores(notes.batch, score_batches(gold, predicted))

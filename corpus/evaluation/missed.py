@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from corpus.document import Document, Span
-from corpus.evaluation.error_analysis import MISSED, WRONG_BORDER, WRONG_CLASS
+from corpus.evaluation.error_analysis import MISSED, WRONG_BORDER, WRONG_CLASS, EntityError
 
 
 class NoteCounts(NamedTuple):
@@ -66,6 +66,26 @@ def find_missed(gold: Iterable[Document], predicted: Iterable[Document]) -> Miss
         {name: NoteCounts(number, missing[name]) for name, number in sorted(notes.items())},
         NoteCounts(total, leaking),
     )
+
+
+def missed_kinds(errors: Sequence[EntityError]) -> dict[str, Counter[str]]:
+    """Count the gold entities that were not found as they are, by class and kind of `Missed`.
+
+    Parameters
+    ----------
+    errors : sequence of EntityError
+        All errors of some documents.
+    """
+    predicted: dict[int, list[Span]] = {}
+    for error in errors:
+        if error.predicted:
+            predicted.setdefault(error.row, []).append(error.predicted)
+    kinds: dict[str, Counter[str]] = {}
+    for error in errors:
+        if error.gold:
+            kind = _kind(error.gold, predicted.get(error.row, ()))
+            kinds.setdefault(error.gold.label, Counter())[kind] += 1
+    return kinds
 
 
 def _kind(span: Span, predicted: Iterable[Span]) -> str:

@@ -29,7 +29,7 @@ NONE = "(none)"
 DEFINITIONS = (
     "Missed: no predicted entity overlaps it. Spurious: it overlaps no gold entity. Wrong class: "
     "an overlapping entity has another class. Wrong border: the class is right and the offsets "
-    "are not. Each entity is paired with one other at most."
+    "are not. Each entity is paired with one other at most; what is left is missed or spurious."
 )
 #: The number of errors of a kind and class that are shown, and the characters around each.
 EXAMPLES, CONTEXT = 5, 60

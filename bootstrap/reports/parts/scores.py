@@ -192,7 +192,7 @@ def classes_table(record: RunRecord) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in (*names, *sorted({*best} - {*names})):
         scores = best[name]
-        change = scores.f1.value - first[name].f1.value if name in first else None
+        change = scores.f1.value - first[name].f1.value if name and name in first else None
         title = quoted(name) if name else "all"
         rows.append((title, scores.gold, *score_cells(scores), change))
     titles = (Column("class"), Column("gold entities", "count"), *_SCORES)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bootstrap
 from bootstrap.runs.folder import Run
 from bootstrap.self_training.training import Trainer
 from tests.bootstrap.refusals import refusal
@@ -61,6 +62,24 @@ def test_alternatives_are_compared_once_and_the_best_is_kept(automatic: Path) ->
         assert row.f1 >= before.f1 and row.is_unchanged == bool(row.trials)
         assert row.strategy == rows[2].strategy
     assert len({row.augmented for row in rows}) == 1
+
+
+def test_the_seed_alone_is_scored_on_the_test_documents(automatic: Path, command: Command) -> None:
+    """As a run without copies, whose iteration 0 is the seed alone, scores it."""
+    seed, test = automatic / "small.jsonl", automatic / "validation.jsonl"
+    bootstrap.write(islice(bootstrap.read(automatic / "seed.jsonl"), 30), seed)
+    settings = ("loop.iterations=0", f"data.seed={seed}", f"data.test={test}")
+    arguments = [part for setting in settings for part in ("--set", setting)]
+    for name, others in {"copies": [], "alone": ["--set", "augment.copies=0"]}.items():
+        folder = automatic / name
+        done = command("run", automatic / "config.toml", "--out", folder, *arguments, *others)
+        assert done.code == 0, done
+    copies, alone = Run(automatic / "copies"), Run(automatic / "alone")
+    assert copies.metrics()[0].augmented
+    headline = copies.headline()
+    assert headline.on_test
+    assert headline.first == alone.test_counts(0).total != copies.test_counts(0).total
+    assert headline.best == copies.final.test_counts().total
 
 
 def test_only_the_models_that_are_needed_are_kept(automatic: Path) -> None:

@@ -42,7 +42,7 @@ def refitted(project, notes, tmp_path_factory, run_here) -> tuple[Path, Path]:
     done = run_here("run", project / "config.toml", "--out", folder / "run", *arguments)
     assert done.code == 0, done
     assert "The final model, which tags, is the model of iteration" in done.out
-    assert "; the final model has precision" in done.out
+    assert "training on validation as well" in done.out
     return folder / "run", folder / "test.jsonl"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.metrics import IterationMetrics, TrialMetrics
 from bootstrap.runs.outcome import (
     LEAST_UNITS,
     Outcome,
@@ -18,6 +18,7 @@ from bootstrap.runs.outcome import (
     f1_gain_interval,
     gain_lines,
     outcome_of,
+    outcome_on_test,
 )
 from bootstrap.runs.records import DocumentCounts
 from corpus.evaluation.measures import ConfusionCounts
@@ -99,6 +100,53 @@ def test_the_interval_is_that_of_the_iterations_that_the_other_half_selects(row:
     other = np.roll(tables[0], 1, axis=0)  # the seed alone, where iteration 0 is augmented
     augmented = outcome_of(rows, counts.__getitem__, counts_of(*map(tuple, other.tolist())))
     assert augmented.interval == f1_gain_interval([other], [after], np.arange(40))
+
+
+def test_what_contributed_adds_up_to_the_gain(row: Row) -> None:
+    """Round 1 is chosen by both halves; without its pseudo-labels, F1 would be lower."""
+    alone = TrialMetrics(
+        name="annotated_alone",
+        selected=0,
+        precision=0.0,
+        recall=0.0,
+        f1=0.0,
+        halves=(ConfusionCounts(7, 0, 3), ConfusionCounts(6, 0, 4)),
+        chosen=False,
+    )
+    rows = [
+        row((6, 0, 4), (5, 0, 5), augmented=True),
+        row((9, 0, 1), (8, 0, 2), queried=5, trials=[alone]),
+    ]
+    outcome = outcome_of(rows, few(rows), counts_of((4, 0, 6), (4, 0, 6)))
+    assert outcome.steps == (
+        ("replaced mentions", (11, 0, 9)),
+        ("active learning", (13, 0, 7)),
+        ("self-training", outcome.best),
+    )
+    assert gain_lines(outcome, "the seed alone")[1] == (
+        "What contributed: replaced mentions +0.138, active learning +0.078, self-training +0.131."
+    )
+
+
+def test_the_test_documents_score_the_final_model_and_the_seed_alone(row: Row) -> None:
+    rows = [row((5, 0, 5), (5, 0, 5)), row((9, 0, 1), (6, 0, 4))]
+    tested = {0: counts_of((5, 0, 5)), 1: counts_of((6, 0, 4))}
+    seed, final = counts_of((4, 0, 6)), counts_of((7, 0, 3))
+    outcome = outcome_on_test(rows, tested.get, seed, final)
+    assert outcome and (outcome.first, outcome.best) == ((4, 0, 6), (7, 0, 3))
+    names = ["replaced mentions", "self-training", "training on validation as well"]
+    assert [name for name, _ in outcome.steps] == names
+    line = "Strict entity F1 went from 0.571 with the seed alone to 0.824 on the test documents"
+    assert gain_lines(outcome, "the seed alone")[0].startswith(line)
+    assert outcome_on_test(rows, {0: seed}.get) is None
+
+
+def test_a_best_iteration_0_is_named_in_the_headline(row: Row) -> None:
+    rows = [row((7, 0, 3), (7, 0, 3)), row((6, 0, 4), (6, 0, 4))]
+    outcome = outcome_of(rows, few(rows), counts_of((4, 0, 6), (4, 0, 6)))
+    first, contributed, _ = gain_lines(outcome, "the seed alone")
+    assert "Self-training gained nothing: iteration 0 has the best model." in first
+    assert contributed.endswith("replaced mentions +0.252, self-training +0.000.")
 
 
 def test_too_few_documents_have_no_interval(row: Row) -> None:

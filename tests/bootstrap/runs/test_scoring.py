@@ -60,10 +60,12 @@ def test_the_run_is_the_same_without_test_notes(tested, finished, contents) -> N
 
 def test_the_scores_are_printed_and_shown(tested: tuple[Path, str], command: Command) -> None:
     folder, printed = tested
-    best = Run(folder).best_iteration()
-    line = f"the model of iteration {best}, best on validation, has precision"
+    run = Run(folder)
+    best = run.test_counts(run.best_iteration()).total
+    line = f"to {best.f1:.3f} on the test documents ({best.f1 - run.headline().first.f1:+.3f}"
     assert line in printed
     assert line in command("show", folder).out
+    assert line in (folder / "report.html").read_text("utf-8")
 
 
 def test_a_run_killed_before_it_scored_all_models_goes_on(

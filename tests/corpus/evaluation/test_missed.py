@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.document import Document, Span
-from corpus.evaluation.error_analysis import MISSED, WRONG_BORDER, WRONG_CLASS
-from corpus.evaluation.missed import NoteCounts, find_missed
+from corpus.evaluation.error_analysis import (
+    MISSED,
+    WRONG_BORDER,
+    WRONG_CLASS,
+    EntityError,
+    pair_mentions,
+)
+from corpus.evaluation.missed import NoteCounts, find_missed, missed_kinds
 from corpus.evaluation.scoring import score
 
 TEXT = "a b c d e f g h"
@@ -45,6 +53,17 @@ def test_what_is_not_found_is_of_one_kind(gold: list[Document], predicted: list[
     for label, counts in missed.notes.items():
         own = {d.id for d in gold if any(span.label == label for span in d.spans)}
         assert counts == NoteCounts(len(own), len({name for name, other in left if other == label}))
+
+
+@given(gold=notes(), predicted=notes())
+def test_errors_are_of_the_same_kinds(gold: list[Document], predicted: list[Document]) -> None:
+    errors = [
+        EntityError(row, *pair)
+        for row, (left, right) in enumerate(zip(gold, predicted, strict=True))
+        for pair in pair_mentions(left.spans, right.spans)
+    ]
+    kinds = sum(missed_kinds(errors).values(), Counter[str]())
+    assert kinds == Counter(find_missed(gold, predicted).kinds)
 
 
 def test_a_border_is_wrong_if_an_entity_of_the_class_overlaps() -> None:
