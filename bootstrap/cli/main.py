@@ -48,8 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 on success; 2 after a user error; 130 after Ctrl-C, 143 after SIGTERM and 129 after
-        SIGHUP; 1 after an error of the system, such as a full disk, or an internal error.
+        0 on success; 3 if a run is not good enough (``bootstrap assess``); 2 after a user error;
+        130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP; 1 after an error of the system,
+        such as a full disk, or an internal error.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # whose encoding may lack characters
@@ -83,7 +84,8 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     umask = os.umask(0o077)  # what a command writes is as private as the notes
     try:
         module, _, function = options.main.partition(".")
-        getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)(options)
+        command = getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)
+        code = command(options) or 0
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Exception, KeyboardInterrupt) as error:

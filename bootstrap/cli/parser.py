@@ -422,6 +422,20 @@ def _add_results(commands: CommandParser) -> None:
     help = "compare all files with the digests that were computed when they were written"
     parser.add_flag("--verify", help)
 
+    summary = "decide whether a run is good enough: how many notes still show a mention"
+    parser = commands.add_command("assess", "assess.main", summary)
+    parser.add_path("run", "RUN", "a run folder")
+    help = "the classes whose mentions must not be left, with commas (default: all)"
+    parser.add_list("--classes", "A,B", help)
+    help = "the share of the notes that may show a mention (default: 0.05)"
+    parser.add_text("--leaking-notes", "SHARE", help, type=share)
+    help = "decide for deidentify with this --recall (default: without, and 0.99 is shown as well)"
+    parser.add_text("--recall", "SHARE", help, type=share)
+    help = "train on three parts of the seed, and extrapolate what more annotations would bring"
+    parser.add_flag("--curve", help)
+    parser.add_trust()
+    parser.add_jobs()
+
     summary = "show one or several runs on one page"
     parser = commands.add_command("report", "report.main", summary)
     _add_compared(parser)

@@ -33,6 +33,8 @@ from taggers import Tagger
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Indices: TypeAlias = npt.NDArray[np.int64]
+#: A threshold for all notes, or one for each, shape (D,).
+Threshold: TypeAlias = float | Floats
 
 #: The categories of direct identifiers, which identify a person by themselves.
 DIRECT = frozenset({"person", "telephone", "email", "web", "number"})
@@ -55,6 +57,8 @@ class Coverage:
         The threshold above which each mention is wholly covered; negative if it always is.
     is_direct : ndarray of bool, shape (S,)
         Whether it is a direct identifier.
+    labels : ndarray of str objects, shape (S,)
+        Its class.
     owners : ndarray of int64, shape (S,)
         The number of its note.
     others : ndarray of float64, shape (N,)
@@ -67,23 +71,28 @@ class Coverage:
 
     needed: Floats
     is_direct: Flags
+    labels: npt.NDArray[np.object_]
     owners: Indices
     others: Floats
     other_owners: Indices
     patients: Indices
 
-    def recall(self, threshold: float) -> float:
+    def left(self, threshold: Threshold) -> Flags:
+        """Return which mentions are not wholly covered."""
+        return self.needed >= np.broadcast_to(threshold, len(self.patients))[self.owners]
+
+    def recall(self, threshold: Threshold) -> float:
         """Return the share of mentions that are wholly covered."""
-        return float(np.mean(self.needed < threshold)) if len(self.needed) else 1.0
+        return float(1 - self.left(threshold).sum() / max(len(self.needed), 1))
 
-    def removed(self, threshold: float) -> float:
+    def removed(self, threshold: Threshold) -> float:
         """Return the share of other tokens that are replaced."""
-        return float(np.mean(self.others < threshold)) if len(self.others) else 0.0
+        below = self.others < np.broadcast_to(threshold, len(self.patients))[self.other_owners]
+        return float(below.sum() / max(len(below), 1))
 
-    def leaking(self, threshold: float) -> int:
+    def leaking(self, threshold: Threshold) -> int:
         """Return the number of notes in which a direct identifier is left."""
-        left = self.is_direct & (self.needed >= threshold)
-        return len(np.unique(self.owners[left]))
+        return len(np.unique(self.owners[self.is_direct & self.left(threshold)]))
 
     def half(self, side: int) -> Coverage:
         """Return one of two halves; no patient is in both."""
@@ -92,6 +101,7 @@ class Coverage:
         return Coverage(
             self.needed[mentions],
             self.is_direct[mentions],
+            self.labels[mentions],
             self.owners[mentions],
             self.others[tokens],
             self.other_owners[tokens],
@@ -104,7 +114,7 @@ class Coverage:
         It is the one of Wilson for as many independent mentions as have the variance of the
         mentions of patients, which depend on each other.
         """
-        covered = self.needed < threshold
+        covered = ~self.left(threshold)
         number = len(covered)
         if not number:
             return 0.0
@@ -180,20 +190,25 @@ def estimated(coverage: Coverage, target: float | None) -> Estimate:
     target : float, optional
         The recall whose lower bound is wanted; no threshold is used without one.
     """
-    halves = [coverage.half(side) for side in (0, 1)]
     chosen, reaches = coverage.threshold(target) if target else (0.0, True)
-    others = [half.threshold(target)[0] if target else 0.0 for half in halves]
-    pairs = [(halves[0], others[1]), (halves[1], others[0])]
-    covered = sum(np.count_nonzero(half.needed < at) for half, at in pairs)
-    removed = sum(np.count_nonzero(half.others < at) for half, at in pairs)
+    crossed = crossed_thresholds(coverage, target)
     return Estimate(
         chosen,
         reaches,
-        float(covered / max(len(coverage.needed), 1)),
-        float(removed / max(len(coverage.others), 1)),
-        sum(half.leaking(at) for half, at in pairs),
+        coverage.recall(crossed),
+        coverage.removed(crossed),
+        coverage.leaking(crossed),
         len(coverage.patients),
     )
+
+
+def crossed_thresholds(coverage: Coverage, target: float | None) -> Floats:
+    """Return the threshold of each note that the other half of the patients chooses.
+
+    The parameters are as for `estimated`.
+    """
+    halves = [coverage.half(side).threshold(target)[0] if target else 0.0 for side in (1, 0)]
+    return np.array(halves)[coverage.patients % 2]
 
 
 def coverage_of(
@@ -226,6 +241,7 @@ def coverage_of(
     return Coverage(
         np.concatenate([np.zeros(0), *(part.needed for part in parts)]),
         np.concatenate([np.zeros(0, bool), *(part.is_direct for part in parts)]),
+        np.concatenate([np.zeros(0, object), *(part.labels for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.owners for part in parts)]),
         np.concatenate([np.zeros(0), *(part.others for part in parts)]),
         np.concatenate([np.zeros(0, np.int64), *(part.other_owners for part in parts)]),
@@ -256,6 +272,7 @@ def _coverage(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch)
     return Coverage(
         np.array(of_gold, np.float64),
         np.array([_is_direct(options.policy, label) for label in gold.labels], bool),
+        gold.labels,
         gold.rows,
         needed[is_other],
         rows[is_other],

@@ -8,7 +8,16 @@ from typing import Any
 
 from bootstrap.advice.advice import ANNOTATE, read_advice
 from bootstrap.advice.words import advice_lines, missed_lines
-from bootstrap.reports.content import Block, Bullets, Code, Folded, Report, Section, Tile
+from bootstrap.reports.content import (
+    Block,
+    Bullets,
+    Code,
+    Folded,
+    Paragraph,
+    Report,
+    Section,
+    Tile,
+)
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.confidence import confidence_blocks
 from bootstrap.reports.parts.errors import error_blocks
@@ -21,10 +30,11 @@ from bootstrap.reports.parts.scores import (
 )
 from bootstrap.reports.parts.selected import selected_blocks
 from bootstrap.reports.tables import Column, Table, columns, shown_cell
+from bootstrap.runs.assessment import assessment_lines, read_assessment
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
-from corpus.errors import InputError, number_of
+from corpus.errors import InputError, number_of, quoted
 from corpus.storage.fields import flattened
 from corpus.storage.manifest import read_manifest
 
@@ -33,6 +43,7 @@ def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
     """Build the report of a run; `excerpts` are errors with their text, if the user asks for it."""
     sections = {
         "What to do next": _next_steps(record),
+        "Good enough?": _assessment(record),
         "Scores": score_blocks(record),
         "Classes": class_blocks(record),
         "Test": test_blocks(record),
@@ -90,6 +101,32 @@ def _next_steps(record: RunRecord) -> tuple[Block, ...]:
         ),
     }
     return tuple(Bullets(title, lines) for title, lines in lists.items() if lines)
+
+
+def _assessment(record: RunRecord) -> tuple[Block, ...]:
+    """Return how many notes still show a mention, if the run was assessed."""
+    assessment = read_assessment(record.run)
+    if assessment is None:
+        return ()
+    careful = f"with --recall {assessment.target:g}"
+    titles = (
+        Column("class"),
+        *columns("percent", "notes", "at most", careful, f"at most {careful}"),
+    )
+    rows = []
+    for name, plain in assessment.plain.leaks.items():
+        leaks = (plain, assessment.careful.leaks[name])
+        shares = [(notes / max(assessment.notes, 1), most) for notes, most in leaks]
+        rows.append((quoted(name) if name else "all", *shares[0], *shares[1]))
+    table = Table(
+        "assessment",
+        "Notes that still show a mention",
+        titles,
+        tuple(rows),
+        caption="After bootstrap deidentify. At most: the upper 95 % confidence bound. bootstrap "
+        "assess decides by your own limit.",
+    )
+    return (*map(Paragraph, assessment_lines(assessment)), table)
 
 
 def details(record: RunRecord) -> tuple[Block, ...]:

@@ -9,9 +9,12 @@ from dataclasses import replace
 from bootstrap.advice.advice import advise, read_advice, save_advice
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import LabelledNotes, Notes
+from bootstrap.deidentification.deidentify import deidentify_options
+from bootstrap.deidentification.leaks import assess
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.inference import read_unit_file
 from bootstrap.reports.page import write_run_page
+from bootstrap.runs.assessment import read_assessment, save_assessment
 from bootstrap.runs.final_model import train_final
 from bootstrap.runs.folder import Run
 from bootstrap.runs.iteration_folder import BASELINE, BASELINE_TEST
@@ -137,8 +140,8 @@ def complete_run(
     """Train the final model of a finished run, write report and advice, and score test documents.
 
     The report is written before the advice, which takes longer and may fail, and once more after
-    it, and with the scores on the test documents, which are written last. Training on few documents
-    is faster than the advice, which `with_advice` leaves out.
+    it, and with the scores on the test documents and the assessment, which are written last.
+    Training on few documents is faster than advice and assessment, which `with_advice` leaves out.
     """
     train_final(run, configuration, notes, jobs=jobs, report=report)
     _write_page(run)
@@ -147,7 +150,9 @@ def complete_run(
         _write_page(run)
     if run.is_finished() and notes.test:
         _score_on_test(run, notes.test, configuration, jobs=jobs)
-        _write_page(run)
+    if with_advice:
+        _write_assessment(run, configuration, jobs=jobs)
+    _write_page(run)
 
 
 def _write_page(run: Run) -> None:
@@ -191,6 +196,19 @@ def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs:
             run.folder,
             type(error).__name__,
         )
+
+
+def _write_assessment(run: Run, configuration: Configuration, *, jobs: int) -> None:
+    """Write the assessment of a finished run, unless it has one; a failure is only logged."""
+    if not run.is_finished() or read_assessment(run):
+        return
+    try:
+        warm_up(*deidentify_options("placeholders", None, configuration.data.unit).kernels)
+        save_assessment(run, assess(run, trust=configuration.kinds, jobs=jobs))
+    except InputError as error:
+        _log.warning("%s is not assessed: %s", run.folder, error)
+    except Exception as error:  # its message may contain text of notes
+        _log.warning("%s is not assessed: %s", run.folder, type(error).__name__)
 
 
 def _score_on_test(

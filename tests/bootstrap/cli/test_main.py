@@ -24,7 +24,7 @@ COMMANDS = [
     "demo", "init", "check", "run", "active", "experiment", "crossvalidate", "tag", "evaluate",
     "deidentify", "key", "reidentify", "risk", "export", "audit", "convert", "count", "embed",
     "cluster", "gazetteer", "rules", "show",
-    "report", "plot", "help", "completion",
+    "assess", "report", "plot", "help", "completion",
 ]  # fmt: skip
 GROUPS = {
     "embed": ("train", "load", "show"),

@@ -12,6 +12,7 @@ def coverage_of(needed: list[float], others: list[float], notes: int, rng_seed: 
     return Coverage(
         np.array(needed),
         rng.random(len(needed)) < 0.5,
+        np.full(len(needed), "PERSON", object),
         rng.integers(notes, size=len(needed)),
         np.array(others),
         rng.integers(notes, size=len(others)),
@@ -47,9 +48,9 @@ def test_the_threshold_is_the_lowest(
 def test_mentions_of_one_patient_count_less_than_those_of_many() -> None:
     needed, notes = np.array([-1.0] * 90 + [0.5] * 10), np.arange(100)
     others = np.zeros(0), np.zeros(0, np.int64)
-    direct = np.ones(100, bool)
-    apart = Coverage(needed, direct, notes, *others, notes)
-    together = Coverage(needed, direct, notes // 10, *others, np.arange(10))
+    direct = (np.ones(100, bool), np.full(100, "PERSON", object))
+    apart = Coverage(needed, *direct, notes, *others, notes)
+    together = Coverage(needed, *direct, notes // 10, *others, np.arange(10))
     assert together.lower_bound(0.1) < apart.lower_bound(0.1) < apart.recall(0.1) == 0.9
     assert (apart.leaking(0.1), together.leaking(0.1), apart.leaking(0.6)) == (10, 1, 0)
 
@@ -59,9 +60,8 @@ def test_each_half_is_measured_with_the_threshold_of_the_other() -> None:
     patients = np.array([0, 1])
     owners = np.array([0] * 50 + [1] * 50)
     needed = np.where(owners == 0, -1.0, 0.9)
-    coverage = Coverage(
-        needed, np.ones(100, bool), owners, np.array([0.5, 0.5]), np.array([0, 1]), patients
-    )
+    direct = (np.ones(100, bool), np.full(100, "PERSON", object))
+    coverage = Coverage(needed, *direct, owners, np.array([0.5, 0.5]), np.array([0, 1]), patients)
     estimate = estimated(coverage, 0.9)
     assert estimate.threshold > 0.9 and estimate.reaches
     assert (estimate.recall, estimate.removed, estimate.leaking) == (0.5, 0.5, 1)
