@@ -28,6 +28,7 @@ from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
 from bootstrap.inference import TaggedDocument, find_model, read_unit_file, tag_documents
 from bootstrap.reports.comparison import RunResult
 from bootstrap.runs.folder import Run
+from bootstrap.runs.lists import with_classes_of_lists
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
@@ -304,6 +305,7 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
     on_iteration: Callable[[IterationMetrics], None] | None,
     report: ReportStage | None,
 ) -> Run:
+    configuration = with_classes_of_lists(configuration)
     notes, _ = prepare(configuration)
     with opened_run(folder, configuration, resume=resume) as run:
         if not run.is_finished():

@@ -20,11 +20,15 @@ CENSUS = "census-es"
 GIVEN_NAMES = "given-names-es"
 #: Municipalities, hospitals, health centres, streets, provinces, regions and countries.
 PLACES = "places-es"
-#: Phrases that look like names but are not, in Spanish and Catalan.
-BLOCKING = "blocking"
+#: Given names and surnames of the United States, with the number of their bearers.
+CENSUS_US = "census-us"
+#: Cities and countries of the world, and the states of the United States.
+PLACES_WORLD = "places-world"
+#: Phrases that look like names but are not, in Spanish and Catalan, and in English.
+BLOCKING, BLOCKING_EN = "blocking", "blocking-en"
 
-#: Words that begin names of places or occur beside names, in Spanish and Catalan.
-CUE_WORDS = "cue-words"
+#: Words that begin names of places or occur beside names, in Spanish and Catalan, and in English.
+CUE_WORDS, CUE_WORDS_EN = "cue-words", "cue-words-en"
 
 #: The file of each list in the folder ``resources``, by the name that is accepted in place of a
 #: path. Its README.md names the sources.
@@ -32,8 +36,12 @@ _FILES = {
     CENSUS: "census-es.parquet",
     GIVEN_NAMES: "given-names-es.parquet",
     PLACES: "places-es.parquet",
+    CENSUS_US: "census-us.parquet",
+    PLACES_WORLD: "places-world.parquet",
     BLOCKING: "blocked.csv",
+    BLOCKING_EN: "blocked-en.csv",
     CUE_WORDS: "cue-words.csv",
+    CUE_WORDS_EN: "cue-words-en.csv",
 }
 BUILTIN_LISTS = tuple(_FILES)
 

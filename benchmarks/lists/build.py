@@ -19,10 +19,11 @@ from pathlib import Path
 import pyarrow as pa
 from addresses import street
 from facilities import health_centres, hospitals
+from world import american_names, places_of_the_world
 from written import written_places
 
 from corpus.storage.tables import read_table, write_table
-from gazetteers.builtin import CENSUS, GIVEN_NAMES, PLACES, resource
+from gazetteers.builtin import CENSUS, CENSUS_US, GIVEN_NAMES, PLACES, PLACES_WORLD, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import COLUMNS, Gazetteer, merge
 from gazetteers.importing.importer import ImportOptions, import_table
@@ -30,7 +31,7 @@ from gazetteers.phrases.spellings import spellings
 from gazetteers.written_places import WRITTEN_PLACES
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-SPAIN, WORLD = DATA / "spain", DATA / "world"
+SPAIN, WORLD, US = DATA / "spain", DATA / "world", DATA / "us"
 TERRITORIES = Path(__file__).with_name("territories.csv")
 
 #: The files of names, and their classes.
@@ -168,6 +169,8 @@ def main() -> None:
         CENSUS: census(SPAIN).table(),
         GIVEN_NAMES: given_names(SPAIN).table(),
         PLACES: places(SPAIN).table(),
+        CENSUS_US: american_names(US).table(),
+        PLACES_WORLD: places_of_the_world(WORLD, US).table(),
     }
     with ExitStack() as stack:
         built = {stack.enter_context(resource(name)): table for name, table in tables.items()}

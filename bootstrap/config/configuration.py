@@ -14,13 +14,14 @@ from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
+    ListsOptions,
     LoopOptions,
     ReferenceOptions,
     TrustedPatternOptions,
     listed,
 )
 from bootstrap.config.overrides import ConfigurationError, Source, overridden
-from bootstrap.config.presets import preset_of, required_values, with_preset
+from bootstrap.config.presets import defaults_of, required_values, with_preset
 from bootstrap.config.tagger_sections import (
     SEED,
     TAGGER,
@@ -50,6 +51,7 @@ SECTIONS = (
     "tagger",
     "second_tagger",
     "later_tagger",
+    "lists",
     "patterns",
     "augment",
     "loop",
@@ -79,8 +81,8 @@ class Configuration:
         ``[initial_model]``; None trains iteration 0 on the seed.
     tagger : TaggerSection
         ``[tagger]``.
-    patterns, augment, loop, select
-        ``[patterns]``, ``[augment]``, ``[loop]`` and ``[select]``.
+    lists, patterns, augment, loop, select
+        ``[lists]``, ``[patterns]``, ``[augment]``, ``[loop]`` and ``[select]``.
     reference : ReferenceOptions or None
         ``[select.reference]``; None measures the proportions on the validation documents.
     second : TaggerSection, optional
@@ -95,6 +97,7 @@ class Configuration:
     labels: Mapping[str, str] | None
     initial_model: InitialModel | None
     tagger: RunTagger
+    lists: ListsOptions
     patterns: TrustedPatternOptions
     augment: AugmentOptions
     loop: LoopOptions
@@ -298,6 +301,7 @@ class Configuration:
             "tagger": self.tagger.as_table(),
             "second_tagger": second.as_table() if second else {"kind": TAGGER},
             "later_tagger": later.as_table() if later else {"kind": TAGGER},
+            "lists": asdict(self.lists),
             "patterns": asdict(self.patterns),
             "augment": asdict(self.augment),
             "loop": asdict(self.loop),
@@ -386,11 +390,11 @@ def load_data(path: Path) -> tuple[DataOptions, Mapping[str, str] | None]:
 def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configuration:
     """Check tables read from TOML and complete them; see `load_configuration`."""
     refuse_unknown(tables, SECTIONS, source)
-    preset = preset_of(tables, source)
-    tagger = parse_tagger(tables, preset, source)
-    second = parse_second_tagger(tables, preset, source)
-    later = parse_later_tagger(tables, preset, source)
-    initial_model = parse_initial_model(tables, preset, source)
+    defaults = defaults_of(tables, source)
+    tagger = parse_tagger(tables, defaults, source)
+    second = parse_second_tagger(tables, defaults, source)
+    later = parse_later_tagger(tables, defaults, source)
+    initial_model = parse_initial_model(tables, defaults, source)
     table = table_of(tables, "data", source)
     if initial_model and not table.setdefault("seed", ""):  # it needs none
         table.setdefault("validation", "validation.jsonl")  # which no seed can be divided into
@@ -401,8 +405,9 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
 
     def completed(section: str) -> dict[str, Any]:
         table = table_of(tables, section, source)
-        return with_preset(section, table, preset, others=required.get(section))
+        return with_preset(section, table, defaults, others=required.get(section))
 
+    lists = parse_section(ListsOptions, completed("lists"), "lists", source)
     patterns = parse_section(TrustedPatternOptions, completed("patterns"), "patterns", source)
     augment = parse_section(AugmentOptions, completed("augment"), "augment", source)
     loop = parse_section(LoopOptions, completed("loop"), "loop", source)
@@ -422,6 +427,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             labels,
             initial_model,
             tagger,
+            lists,
             located(patterns, "patterns", source),
             located(augment, "augment", source),
             loop,

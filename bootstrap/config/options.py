@@ -25,6 +25,9 @@ _COLUMN_KEYS = ("id", "text", "label", "group")
 #: A file, a folder or a glob pattern; or several, of any formats.
 Sources: TypeAlias = str | tuple[str, ...]
 
+#: The languages of notes whose configuration names none.
+LANGUAGES = ("es", "ca")
+
 #: The value of settings that a run decides by itself.
 AUTO = "auto"
 
@@ -98,6 +101,11 @@ class SplitOptions:
         "unlabeled documents to select pseudo-labels from, read in batches",
         path=True,
     )
+    language: Sources = option(
+        LANGUAGES,
+        'the language of the notes, or a list of several: "es", "ca" or "en"; their built-in lists '
+        "are used wherever no others are named",
+    )
     unit: Unit = option(
         "document", 'the unit that is tagged and selected: "document", "line" or "sentence"'
     )
@@ -142,6 +150,18 @@ class DataOptions(SplitOptions):
         """Return the names of the columns, some of them replaced."""
         names = {key: getattr(self, key) for key in _COLUMN_KEYS}
         return Columns(**(names | dict(others)))
+
+
+@dataclass(frozen=True, slots=True)
+class ListsOptions:
+    """What lists mean; every field is a key of ``[lists]``."""
+
+    labels: Mapping[str, str] = option(
+        {},
+        "the class of each class of the lists, such as surname, municipality or hospital; by "
+        "default, the class that most of its hits in the annotated documents have",
+        example='{ surname = "NAME", municipality = "CITY" }',
+    )
 
 
 @dataclass(frozen=True, slots=True)

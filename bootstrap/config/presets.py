@@ -1,4 +1,4 @@
-"""Presets: the values of settings that a configuration does not name."""
+"""Presets, and lists of languages: the values of settings that a configuration does not name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from bootstrap.config.options import AUTO
+from bootstrap.config.options import AUTO, LANGUAGES
 from bootstrap.config.overrides import Source
 from bootstrap.config.validation import table_of
+from corpus.errors import quoted
+from gazetteers.builtin import (
+    BLOCKING,
+    BLOCKING_EN,
+    CENSUS,
+    CENSUS_US,
+    CUE_WORDS,
+    CUE_WORDS_EN,
+    PLACES,
+    PLACES_WORLD,
+)
 from taggers.options import Capability
 
 if TYPE_CHECKING:
@@ -45,33 +56,90 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def preset_of(tables: Mapping[str, Any], source: Source) -> str:
-    """Return the preset that ``[loop] preset`` of a configuration names."""
-    return str(table_of(tables, "loop", source).get("preset", AUTO))
+_SPANISH = {
+    "names": (CENSUS,),
+    "phrases": (PLACES,),
+    "places": (PLACES,),
+    "gazetteers": (CENSUS, PLACES),
+    "blocked": (BLOCKING,),
+    "cue_words": (CUE_WORDS,),
+}
+#: The built-in lists of each language, by the option that names them.
+LISTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "es": _SPANISH,
+    "ca": _SPANISH,
+    "en": {
+        "names": (CENSUS_US,),
+        "phrases": (PLACES_WORLD,),
+        "places": (PLACES_WORLD,),
+        "gazetteers": (CENSUS_US, PLACES_WORLD),
+        "blocked": (BLOCKING_EN, BLOCKING),
+        "cue_words": (CUE_WORDS_EN,),
+    },
+}
+#: The options of each section that name lists.
+_LIST_OPTIONS = {
+    "initial_model": ("names", "places", "blocked", "cue_words"),
+    "tagger": ("names", "phrases"),
+    "augment": ("gazetteers",),
+}
+
+#: Values of settings by section.
+Defaults = Mapping[str, Mapping[str, Any]]
+
+
+def defaults_of(tables: Mapping[str, Any], source: Source) -> Defaults:
+    """Return the values of ``[loop] preset`` and ``[data] language`` of a configuration."""
+    preset = PRESETS.get(table_of(tables, "loop", source).get("preset", AUTO), {})
+    languages = table_of(tables, "data", source).get("language", LANGUAGES)
+    languages = (languages,) if isinstance(languages, str) else tuple(languages)
+    if set(languages) == {*LANGUAGES}:  # the defaults of the options
+        return preset
+    lists = {section: _lists(languages, options) for section, options in _LIST_OPTIONS.items()}
+    return {name: {**lists.get(name, {}), **preset.get(name, {})} for name in {**lists, **preset}}
+
+
+def _lists(languages: Collection[str], options: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the lists of all languages, without repetitions, by option."""
+    known = [LISTS[code] for code in languages if code in LISTS]
+    return {
+        option: tuple(dict.fromkeys(name for lists in known for name in lists[option]))
+        for option in options
+    }
+
+
+def language_lines(languages: Collection[str]) -> list[str]:
+    """Return a warning if some languages have no built-in lists."""
+    unknown = [code for code in languages if code not in LISTS]
+    if not unknown:
+        return []
+    names = ", ".join(map(quoted, unknown))
+    return [f"[data] language: there are no built-in lists for {names}; name your own, or none"]
 
 
 def with_preset(
     section: str,
     table: Mapping[str, Any],
-    preset: str,
+    defaults: Defaults,
     options: type[DataclassInstance] | None = None,
     *,
     others: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Complete the settings that a section names with the values of a preset.
+    """Complete the settings that a section names with defaults of the configuration.
 
     Parameters
     ----------
     section : str
     table : mapping of str to Any
-    preset : str
+    defaults : mapping
+        From `defaults_of`.
     options : type, optional
         The options of a kind of tagger, or others of its section: values of settings that they do
         not have are left out.
     others : mapping of str to Any, optional
         Values that override the preset; see `required_values`.
     """
-    values = PRESETS.get(preset, {}).get(section, {})
+    values = defaults.get(section, {})
     if options is not None:
         known = {item.name for item in fields(options)}
         values = {name: value for name, value in values.items() if name in known}

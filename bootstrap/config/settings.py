@@ -16,6 +16,7 @@ from bootstrap.config.options import (
     DataOptions,
     InitialModelSelection,
     LaterTaggerStart,
+    ListsOptions,
     LoopOptions,
     ReferenceOptions,
     Thresholds,
@@ -67,6 +68,7 @@ class SettingRow:
 
 #: The options of the sections without kinds, except for ``[data]``.
 _SECTIONS: Mapping[str, type[Any]] = {
+    "lists": ListsOptions,
     "patterns": TrustedPatternOptions,
     "augment": AugmentOptions,
     "loop": LoopOptions,

@@ -9,7 +9,7 @@ from typing import Any
 
 from bootstrap.config.options import InitialModelSelection, LaterTaggerStart, Thresholds
 from bootstrap.config.overrides import ConfigurationError, Source, overridden
-from bootstrap.config.presets import with_preset
+from bootstrap.config.presets import Defaults, with_preset
 from bootstrap.config.validation import located, parse_section, table_of
 from corpus.errors import InputError
 from corpus.tags import classes_of
@@ -91,29 +91,31 @@ def trained_capabilities(*sections: TaggerSection | None) -> frozenset[Capabilit
     )
 
 
-def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> RunTagger:
+def parse_tagger(tables: Mapping[str, Any], defaults: Defaults, source: Source) -> RunTagger:
     """Parse ``[tagger]``; a `ConfigurationError` names what is wrong, as in the other sections."""
     table = table_of(tables, "tagger", source)
     name = table.pop("kind", DEFAULT_KIND)
     own = {key: table.pop(key) for key in _THRESHOLD_KEYS if key in table}
-    own = with_preset("tagger", own, preset, Thresholds)
+    own = with_preset("tagger", own, defaults, Thresholds)
     thresholds = parse_section(Thresholds, own, "tagger", source)
-    trained = _trained(name, table, "tagger", preset=preset, source=source, others=_THRESHOLD_KEYS)
+    trained = _trained(
+        name, table, "tagger", defaults=defaults, source=source, others=_THRESHOLD_KEYS
+    )
     return RunTagger(trained.kind, trained.options, thresholds)
 
 
 def parse_second_tagger(
-    tables: Mapping[str, Any], preset: str, source: Source
+    tables: Mapping[str, Any], defaults: Defaults, source: Source
 ) -> TaggerSection | None:
     """Parse ``[second_tagger]``; None for the second view of the run's tagger."""
     name, table = _kind_and_options(tables, "second_tagger", TAGGER, source)
     if name == TAGGER:
         return None
-    return _trained(name, table, "second_tagger", preset=preset, source=source)
+    return _trained(name, table, "second_tagger", defaults=defaults, source=source)
 
 
 def parse_later_tagger(
-    tables: Mapping[str, Any], preset: str, source: Source
+    tables: Mapping[str, Any], defaults: Defaults, source: Source
 ) -> LaterTagger | None:
     """Parse ``[later_tagger]``; None if all iterations have the tagger of the run."""
     name, table = _kind_and_options(tables, "later_tagger", TAGGER, source)
@@ -122,20 +124,20 @@ def parse_later_tagger(
     own = {key: table.pop(key) for key in _START_KEYS if key in table}
     start = parse_section(LaterTaggerStart, own, "later_tagger", source)
     trained = _trained(
-        name, table, "later_tagger", preset=preset, source=source, others=_START_KEYS
+        name, table, "later_tagger", defaults=defaults, source=source, others=_START_KEYS
     )
     return LaterTagger(trained.kind, trained.options, start)
 
 
 def parse_initial_model(
-    tables: Mapping[str, Any], preset: str, source: Source
+    tables: Mapping[str, Any], defaults: Defaults, source: Source
 ) -> InitialModel | None:
     """Parse ``[initial_model]``; None if iteration 0 is trained on the seed."""
     name, table = _kind_and_options(tables, "initial_model", SEED, source)
     if name == SEED:
         return None
     kind = _kind(name, "initial_model", source)
-    table = with_preset("initial_model", table, preset, kind.options_type())
+    table = with_preset("initial_model", table, defaults, kind.options_type())
     own = {key: table.pop(key) for key in _SELECTION_KEYS if key in table}
     selection = parse_section(InitialModelSelection, own, "initial_model", source)
     options = _options(kind, table, "initial_model", source, _SELECTION_KEYS)
@@ -191,14 +193,14 @@ def _trained(
     table: Mapping[str, Any],
     section: str,
     *,
-    preset: str,
+    defaults: Defaults,
     source: Source,
     others: Sequence[str] = (),
 ) -> TaggerSection:
     """Parse a tagger that is trained, completed as ``[tagger]``."""
     kind = _kind(name, section, source)
-    completed = with_preset("tagger", table, preset, kind.options_type())
-    completed = _with_members(kind.options_type(), completed, section, preset, source)
+    completed = with_preset("tagger", table, defaults, kind.options_type())
+    completed = _with_members(kind.options_type(), completed, section, defaults, source)
     return TaggerSection(kind.name, _options(kind, completed, section, source, others))
 
 
@@ -214,19 +216,25 @@ def _with_members(
     options: type[TaggerOptions],
     table: Mapping[str, Any],
     section: str,
-    preset: str,
+    defaults: Defaults,
     source: Source,
 ) -> dict[str, Any]:
     """Parse the members of an ensemble, completed as taggers of the same section."""
     completed = dict(table)
     for name, default in member_fields(options).items():
-        tables = table.get(name, [member.as_table() for member in default])
-        completed[name] = _members(tables, section, name, preset, source)
+        tables = table.get(name, [_without_defaults(member) for member in default])
+        completed[name] = _members(tables, section, name, defaults, source)
     return completed
 
 
+def _without_defaults(member: Member) -> dict[str, Any]:
+    """Return the table of a member without the options that have their defaults."""
+    usual = kind_of_member(member.kind).options_type()().as_table()
+    return {key: value for key, value in member.as_table().items() if usual.get(key) != value}
+
+
 def _members(
-    tables: Any, section: str, name: str, preset: str, source: Source
+    tables: Any, section: str, name: str, defaults: Defaults, source: Source
 ) -> tuple[Member, ...]:
     origin = source.origin(section, name)
     if not isinstance(tables, (list, tuple)) or not all(
@@ -238,12 +246,12 @@ def _members(
         )
     own = Source(origin, source.folder_of(section, name))
     return tuple(
-        _member(table, section, number, preset, own) for number, table in enumerate(tables)
+        _member(table, section, number, defaults, own) for number, table in enumerate(tables)
     )
 
 
 def _member(
-    table: Mapping[str, Any], section: str, number: int, preset: str, source: Source
+    table: Mapping[str, Any], section: str, number: int, defaults: Defaults, source: Source
 ) -> Member:
     name = f"{section} {member_name(number)}"
     others = dict(table)
@@ -255,6 +263,6 @@ def _member(
         raise ConfigurationError(
             f"{source.file}: [{section}] {member_name(number)}: {error}"
         ) from None
-    completed = with_preset("tagger", others, preset, kind.options_type())
+    completed = with_preset("tagger", others, defaults, kind.options_type())
     options = parse_section(kind.options_type(), completed, name, source)
     return Member(kind.name, located(options, name, source))

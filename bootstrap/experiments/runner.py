@@ -28,6 +28,7 @@ from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import read_splits
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
+from bootstrap.runs.lists import with_classes_of_lists
 from bootstrap.runs.resume import opened_run, refuse_other_configuration, rename_files
 from bootstrap.runs.runner import complete_run, run_iterations
 from corpus.errors import InputError, Problems
@@ -193,6 +194,7 @@ def carry_out(
 ) -> None:
     """Carry out a run, or the rest of it, with the embeddings that runs share if it needs them."""
     with _reported(send):
+        configuration = with_classes_of_lists(configuration)
         notes, _ = prepare(configuration)
         with opened_run(folder, configuration, resume=True) as run:
             if embeddings:

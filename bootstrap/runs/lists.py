@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
+from bootstrap.config.configuration import Configuration
+from bootstrap.data.splits import Notes, read_labelled
 from corpus.batch import Batch, concatenate
-from corpus.tags import is_label
+from corpus.errors import InputError, quoted
+from corpus.tags import classes_of, is_label
 from gazetteers.builtin import read_gazetteer
 from gazetteers.grammar import Grammar
 from taggers.augmentation import AugmentOptions, MentionReplacement
-from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
+from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions, NameOptions
 
 #: The minimum share of a class's mentions that are of some kinds, for it to consist of these kinds.
 _MIN_SHARE = 0.2
@@ -27,7 +32,11 @@ Kinds = Mapping[str, Mapping[str, int]]
 
 
 def list_options_for(
-    gold: Batch, options: AugmentOptions, *, validation: Batch | None = None
+    gold: Batch,
+    options: AugmentOptions,
+    *,
+    validation: Batch | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> ListOptions | None:
     """Return the options of a tagger that finds the classes of gold documents by lists.
 
@@ -44,6 +53,8 @@ def list_options_for(
     validation : Batch, optional
         Further documents, whose mentions show the kinds of a class, too. A biased seed may lack
         most of them.
+    labels : mapping of str to str
+        The class of some classes of the lists, whatever their mentions are.
 
     Returns
     -------
@@ -53,7 +64,7 @@ def list_options_for(
     Raises
     ------
     InputError
-        If a list or the grammar is missing or invalid.
+        If a list or the grammar is missing or invalid, or `labels` names no class of the lists.
     """
     grammar = Grammar.read(Path(options.grammar) if options.grammar else None)
     known = {
@@ -72,9 +83,20 @@ def list_options_for(
     persons = _classes_of_kinds(mentions, of_names, of_places)
     placed = _classes_of_kinds(mentions, of_places, of_names)
     label = _owner({name: _number(mentions[name], of_names) for name in persons}, classes)
-    labels = _place_labels(mentions, placed, of_places, classes)
     general = _general_class(mentions, placed, of_places, classes)
-    if not label and not general and not labels:
+    place_labels = {} if general else _place_labels(mentions, placed, of_places, classes)
+    all_classes = _union(known.values())
+    if unknown := sorted({*labels} - all_classes):
+        raise InputError(
+            f"[lists] labels names {quoted(unknown[0])}; the classes of the lists are "
+            f"{', '.join(map(quoted, sorted(all_classes)))}"
+        )
+    for kind, name in labels.items():
+        if kind in grammar.name_classes:
+            label = name
+        else:
+            place_labels[kind] = name
+    if not label and not general and not place_labels:
         return None
     return ListOptions(
         names=names,
@@ -82,8 +104,62 @@ def list_options_for(
         label=label,
         places=places,
         place_label=general,
-        place_labels={} if general else labels,
+        place_labels=place_labels,
     )
+
+
+def with_classes_of_lists(configuration: Configuration) -> Configuration:
+    """Give the lists of an initial model the classes of the validation documents.
+
+    Its own options stay where validation has their classes.
+
+    Raises
+    ------
+    InputError
+        If the validation documents cannot be read, or no class of them consists of names or places
+        of the lists.
+    """
+    model = configuration.initial_model
+    if model is None or not isinstance(model.options, NameOptions):
+        return configuration
+    notes = read_labelled(configuration.data, "validation", configuration.labels)
+    classes, options = classes_of(notes.batch.labels), model.options
+    places = options.places if isinstance(options, ListOptions) else ()
+    wanted = {*model.classes, *configuration.lists.labels.values()}
+    if wanted <= {*classes} and not configuration.lists.labels:
+        return configuration
+    lists = replace(configuration.augment, gazetteers=(*options.names, *places))
+    shown = list_options_for(notes.batch, lists, labels=configuration.lists.labels)
+    if shown is None:
+        raise InputError(
+            f"[initial_model] tags {', '.join(map(quoted, model.classes))}, and no class of "
+            f"validation ({', '.join(map(quoted, classes))}) consists of names or places of its "
+            "lists; name the class of each list in [lists] labels"
+        )
+    named = bool(configuration.lists.labels)
+    if named or (shown.label and options.label not in classes):
+        options = replace(options, label=shown.label)
+    if isinstance(options, ListOptions) and (named or options.place_label not in classes):
+        options = replace(options, place_label=shown.place_label, place_labels=shown.place_labels)
+    return replace(configuration, initial_model=replace(model, options=options))
+
+
+def list_lines(configuration: Configuration, notes: Notes) -> list[str]:
+    """Describe which classes lists have: those of an initial model, or of the view of lists."""
+    model = configuration.initial_model
+    lists = model.options if model else None
+    if model is None and notes.seed.documents:
+        lists = list_options_for(
+            notes.seed.batch,
+            configuration.augment,
+            validation=notes.validation.batch,
+            labels=configuration.lists.labels,
+        )
+    if not isinstance(lists, ListOptions):
+        return []
+    classes = {"names": lists.label, "places": lists.place_label, **lists.place_labels}
+    pairs = [f"{what} are {quoted(name)}" for what, name in classes.items() if name]
+    return ["", f"lists: {', '.join(pairs)}; [lists] labels names other classes"]
 
 
 def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:

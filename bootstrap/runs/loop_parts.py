@@ -394,7 +394,9 @@ class LoopParts:
         if not (configuration.self_trains and uses_lists(strategy)):
             return None
         gold, validation = notes.seed.batch, notes.validation.batch
-        lists = list_options_for(gold, configuration.augment, validation=validation)
+        lists = list_options_for(
+            gold, configuration.augment, validation=validation, labels=configuration.lists.labels
+        )
         if lists is None and strategy != AUTO:
             raise InputError(
                 f"[select] strategy = {strategy!r} needs lists, and no class of the seed consists "

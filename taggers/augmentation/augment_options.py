@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus.errors import InputError
-from gazetteers.builtin import CENSUS, PLACES
+from gazetteers.builtin import CENSUS, CENSUS_US, PLACES, PLACES_WORLD
 from taggers.options import option, path_fields
 
 
@@ -37,7 +37,7 @@ class AugmentOptions:
     gazetteers: tuple[str, ...] = option(
         (CENSUS, PLACES),
         "gazetteers whose terms recognize and replace mentions (bootstrap help gazetteers)",
-        path=(CENSUS, PLACES),
+        path=(CENSUS, CENSUS_US, PLACES, PLACES_WORLD),
     )
     grammar: str = option(
         "",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bootstrap.config.presets import PAPER, with_preset
+from bootstrap.config.presets import PAPER, PRESETS, with_preset
 from corpus.kernels.hashing import hash_values
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
@@ -23,7 +23,7 @@ TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
 def plain(options: Callable[..., Any], **values: Any) -> Any:
     """Return options without lists and embeddings, which are theirs by default, but for some."""
-    return options(**with_preset("tagger", values, PAPER, options))
+    return options(**with_preset("tagger", values, PRESETS[PAPER], options))
 
 
 def _named_weights(weights: Weights) -> Named:

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from bootstrap.active_learning.cost import estimate_cost
 from bootstrap.cli.console import print_figures, print_lines, write_file
 from bootstrap.config.configuration import Configuration, load_configuration
+from bootstrap.config.options import listed
+from bootstrap.config.presets import language_lines
 from bootstrap.data.checks import SplitReport, check_notes, reasons_against, samples_of, warnings
 from bootstrap.data.pattern_trust import PatternTrust, trusted_patterns
 from bootstrap.data.preparation import check_budget, refuse_unknown_classes
 from bootstrap.data.representativeness import Profile, compare, percent
 from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
-from bootstrap.data.splits import read_notes, source_lines
+from bootstrap.data.splits import Notes, read_notes, source_lines
+from bootstrap.runs.lists import list_lines, with_classes_of_lists
 from corpus.errors import InputError, number_of, one_line, quoted
 from corpus.tags import MISALIGNED, classes_of
 
@@ -24,6 +27,7 @@ _SHOWN_BEGINNINGS, _MOST_WARNINGS = 3, 20
 def main(options: argparse.Namespace) -> None:
     """Count documents, tokens and entities of each split and print warnings."""
     configuration = load_configuration(options.config, options.overrides, trust=options.trust)
+    configuration = with_classes_of_lists(configuration)
     data, model = configuration.data, configuration.initial_model
     classes = model.classes if model else ()
     coverages = configuration.check()
@@ -41,7 +45,7 @@ def main(options: argparse.Namespace) -> None:
     cost_lines, of_gold = _rounds_of(configuration)
     classes = (*classes, *of_gold)
     size = 0 if configuration.active else configuration.loop.batch
-    lines = list(compared.lines())
+    lines = [*language_lines(listed(data.language)), *compared.lines()]
     lines += warnings(reports, data, batch_size=size, classes=classes, coverages=coverages)
     reasons = list(reasons_against(reports, data, classes))
     verdict = [f"not ready: {reason}" for reason in reasons] or ["ready"]
@@ -68,14 +72,14 @@ def main(options: argparse.Namespace) -> None:
         raise InputError(f"{options.config}: not ready: {reasons[0]}")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
-    print_lines(_pattern_lines(configuration))
+    notes = read_notes(configuration.data, configuration.labels, batch_size=1)
+    print_lines([*list_lines(configuration, notes), *_pattern_lines(configuration, notes)])
 
 
-def _pattern_lines(configuration: Configuration) -> list[str]:
+def _pattern_lines(configuration: Configuration, notes: Notes) -> list[str]:
     """Describe the class of each class of patterns, and how many of its patterns are trusted."""
     if not configuration.patterns.files:
         return []
-    notes = read_notes(configuration.data, configuration.labels, batch_size=1)
     seed, validation = notes.seed.batch, notes.validation.batch
     by_class: dict[tuple[str, str], list[PatternTrust]] = {}
     for decision in trusted_patterns(configuration.patterns, seed, validation).decisions:

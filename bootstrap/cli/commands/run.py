@@ -18,11 +18,13 @@ from bootstrap.cli.console import (
 from bootstrap.cli.display import RunDisplay, outcome_lines, print_classes
 from bootstrap.cli.logs import log_event, log_lines, progress_enabled
 from bootstrap.config.configuration import LACKS_ACTIVE, Configuration, load_configuration
-from bootstrap.config.options import LoopOptions, named
+from bootstrap.config.options import LoopOptions, listed, named
+from bootstrap.config.presets import language_lines
 from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import Notes, source_lines
 from bootstrap.execution.processes import KilledError, default_jobs
 from bootstrap.runs.folder import Run
+from bootstrap.runs.lists import with_classes_of_lists
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
@@ -81,6 +83,7 @@ def run_and_show(
     configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None
 ) -> Run:
     """Run self-training and show its iterations; a finished run is only reported as such."""
+    configuration = with_classes_of_lists(configuration)
     notes, coverage_lines = prepare(configuration)  # before there is a folder
     with (
         write_errors_of(folder, _AFTER_FULL_DISK),
@@ -91,6 +94,7 @@ def run_and_show(
             print_lines([f"{folder} is finished."])
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
+        log_lines(_log, logging.WARNING, language_lines(listed(configuration.data.language)))
         if configuration.active:
             log_lines(_log, logging.INFO, [f"gold        {named(configuration.active.gold)}"])
         _warn_of_notes(notes)

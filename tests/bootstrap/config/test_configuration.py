@@ -15,8 +15,9 @@ from bootstrap.config.configuration import (
     load_configuration,
     parse_configuration,
 )
-from bootstrap.config.options import DataOptions, LoopOptions, ReferenceOptions
+from bootstrap.config.options import DataOptions, LoopOptions, ReferenceOptions, listed
 from bootstrap.config.overrides import Source
+from bootstrap.config.presets import language_lines
 from bootstrap.config.settings import commented_template
 from bootstrap.selection.strategies import STRATEGIES, SelectOptions, uses_lists
 from corpus.formats import Columns
@@ -54,6 +55,29 @@ def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
     assert found.loop == loop
     expected = ("confident_documents", 0.85, "probability", 5000, True)
     assert found.select == SelectOptions(*expected)
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "places"),
+    [
+        ('"es"', ("census-es",), ("places-es",)),
+        ('"en"', ("census-us",), ("places-world",)),
+        ('["ca", "en"]', ("census-es", "census-us"), ("places-es", "places-world")),
+        ('"fr"', (), ()),
+    ],
+)
+def test_a_language_chooses_lists(
+    file: Path, language: str, names: tuple[str, ...], places: tuple[str, ...]
+) -> None:
+    text = f"[data]\nlanguage = {language}\n"
+    found = load(file, text)
+    assert (found.tagger.options.names, found.tagger.options.phrases) == (names, places)
+    assert {*found.augment.gazetteers} == {*names, *places}
+    assert load(file, f"{text}[tagger]\nnames = []").tagger.options.names == ()
+    assert load(file, f'{text}[loop]\npreset = "paper"').tagger.options.names == ()
+    member = load(file, f'{text}[tagger]\nkind = "ensemble"').tagger.options.members[0]
+    assert member.options.names == names
+    assert bool(language_lines(listed(found.data.language))) == ("fr" in language)
 
 
 def test_a_preset_replaces_no_setting_that_is_named(file: Path) -> None:

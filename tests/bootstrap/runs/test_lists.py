@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bootstrap.runs.lists import list_options_for
+import bootstrap
+from bootstrap.config.configuration import load_configuration
+from bootstrap.runs.lists import list_options_for, with_classes_of_lists
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from corpus.errors import InputError
 from corpus.evaluation.scoring import GoldBatch, score_batches
 from taggers import make_tagger
 from taggers.augmentation import AugmentOptions
@@ -171,3 +175,37 @@ def test_the_tagger_finds_the_classes_of_the_seed(classes: dict[str, str]) -> No
     assert tagging.token_confidence is not None
     predicted = seed.with_tags(tagging.tags, tagging.labels)
     assert score_batches(GoldBatch.from_tags(seed), predicted).counts("ner").f1 > 0.6
+
+
+def test_labels_of_lists_override_what_their_hits_are() -> None:
+    seed = gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")})
+    labels = {"surname": "NOM", "municipality": "CIUTAT"}
+    options = list_options_for(seed, AugmentOptions(), labels=labels)
+    assert options is not None
+    assert (options.label, options.place_label) == ("NOM", "ON")
+    assert options.place_labels == {"municipality": "CIUTAT"}
+    with pytest.raises(InputError, match="labels names town; the classes of the lists are"):
+        list_options_for(seed, AugmentOptions(), labels={"town": "ON"})
+
+
+@pytest.mark.parametrize(
+    ("labels", "model", "expected"),
+    [
+        ({"Q": "PERSON", **dict.fromkeys("CST", "LOCATION")}, "lists", ("PERSON", "LOCATION")),
+        ({"Q": "PER", **dict.fromkeys("CST", "LOC")}, "lists", ("PER", "LOC")),
+        ({"Q": "PERSON"}, "lists", ("PERSON", "")),
+        ({"Q": "NAME"}, "divergence", ("NAME", None)),
+    ],
+)
+def test_an_initial_model_has_the_classes_of_validation(
+    labels: dict[str, str], model: str, expected: tuple[str, str | None], tmp_path: Path
+) -> None:
+    batch = gold(NOTES, labels)
+    documents = zip(batch.ids.to_pylist(), texts(batch), batch.spans(), strict=True)
+    bootstrap.write((Document(*row) for row in documents), tmp_path / "validation.jsonl")
+    (tmp_path / "config.toml").write_text(f'[initial_model]\nkind = "{model}"\n')
+    configuration = with_classes_of_lists(load_configuration(tmp_path / "config.toml"))
+    assert configuration.initial_model is not None
+    options = configuration.initial_model.options
+    assert (options.label, getattr(options, "place_label", None)) == expected
+    assert with_classes_of_lists(configuration) == configuration
