@@ -194,6 +194,8 @@ class RunDisplay:
         number, elapsed = len(self._rows), time.monotonic() - self._begin
         seconds = [sum(row.seconds.values()) for row in self._rows]
         amount = f"iteration {number} of at most {self._iterations}"
+        if (own := time_left(seconds[:number], number, elapsed)) is not None:
+            amount += f", about {duration(own)} left in it"
         if (left := time_left(seconds, self._iterations, elapsed)) is not None:
             amount += f", at most about {duration(left)} left"
         self._stage.bars.update(self._whole, completed=number, amount=amount)

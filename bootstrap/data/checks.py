@@ -26,6 +26,10 @@ from taggers.options import Coverage
 
 #: With fewer entities, a class cannot be learned or evaluated reliably.
 RARE = 30
+#: The width of an interval of F1 that is narrow enough to choose by.
+NARROW = 0.02
+#: The ratio of lengths from which on documents are not of the same unit.
+UNEQUAL = 4
 
 #: The splits whose documents are scored, by their ids.
 _SCORED = ("validation", "test")
@@ -231,6 +235,7 @@ def warnings(
     coverages : sequence of Coverage
         The resources whose covered tokens were counted.
     """
+    yield from _length_warnings(reports, data)
     yield from _class_warnings(reports, classes)
     yield from _id_warnings(reports)
     yield from _shared_warnings(reports)
@@ -297,6 +302,46 @@ def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
             f"a run stops at the first of the {number} that cannot be used; "
             '[data] invalid = "skip" leaves them out'
         )
+
+
+def cost_line(reports: Mapping[str, SplitReport]) -> str:
+    """Estimate what a run with the default settings costs; docs/performance.md has measurements."""
+    pool = reports["unlabeled"].tokens / 1e6
+    annotated = sum(report.tokens for report in reports.values()) / 1e6 - pool
+    seconds = 100 + 60 * pool + 200 * min(pool, 1) + 300 * annotated
+    return (
+        f"a run with the default settings takes about {number_of(round(seconds / 60), 'minute')} "
+        f"of processor time and {0.9 + 0.03 * pool:.1f} GB; networks take longer"
+    )
+
+
+def interval_lines(validation: SplitReport) -> Iterator[str]:
+    """Say how many more validation documents would make the interval of F1 narrow."""
+    entities = sum(validation.entities.values())
+    # With E entities, the 95 % interval of an F1 of about 0.9 has a width of about E ** -0.5.
+    more = round((NARROW**-2 / entities - 1) * validation.documents, -1) if entities else 0
+    if more > 0:
+        yield (
+            f"validation: with {number_of(entities, 'entity', 'entities')}, the 95 % interval of "
+            f"F1 is about {entities**-0.5:.2f} wide; for {NARROW:g}, annotate about {more:,.0f} "
+            "more such documents"
+        )
+
+
+def _length_warnings(reports: Mapping[str, SplitReport], data: DataOptions) -> Iterator[str]:
+    """Warn if annotated and unlabeled documents are not of the same unit, such as lines."""
+    means = {
+        split: report.tokens / max(report.documents - report.empty, 1)
+        for split, report in reports.items()
+        if report.tokens
+    }
+    pool = means.pop("unlabeled", 0)
+    for split, mean in means.items():
+        if pool and data.unit == "document" and not 1 / UNEQUAL < mean / pool < UNEQUAL:
+            yield (
+                f"{split}: a document has {mean:,.0f} tokens, and one of unlabeled {pool:,.0f}; if "
+                'some are lines and others whole notes, set [data] unit = "line"'
+            )
 
 
 def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.formats.batches import from_bytes, to_bytes
-from corpus.storage.atomic import new_folder
+from corpus.storage.atomic import new_folder, write_atomically
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
 from taggers.model_folder import add_to_model, read_digest
@@ -59,6 +60,8 @@ class ParallelTagger:
         Called with the progress.
     files : mapping of str to bytes
         Files that are added to the model when it is trained, by name.
+    keeps : bool
+        Whether a model that is already in the folder is used if the same training made it.
     """
 
     def __init__(
@@ -71,8 +74,10 @@ class ParallelTagger:
         executor: Executor | None = None,
         report: ReportStage = _silent,
         files: Mapping[str, bytes] | None = None,
+        keeps: bool = False,
     ) -> None:
         self.folder = folder
+        self.keeps = keeps
         self.files = dict(files or {})
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
@@ -125,7 +130,9 @@ class ParallelTagger:
                 progress(done, total)
 
         fit_all(
-            [Fit(self, train, validation, warm_start, rng)], jobs=self._jobs, report=report_step
+            [Fit("", self, train, validation, warm_start, rng)],
+            jobs=self._jobs,
+            report=report_step,
         )
         return self
 
@@ -215,6 +222,8 @@ class ParallelTagger:
 def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) -> list[Tagger]:
     """Train several taggers in folders, each in another process, at most `jobs` at a time.
 
+    Each model is in its folder as soon as it is trained, whatever becomes of the others.
+
     Returns
     -------
     list of Tagger
@@ -231,24 +240,35 @@ def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) ->
     """
     steps: dict[int, tuple[int, int]] = {}
     taggers = [in_folder(fit.tagger) for fit in fits]
+    pairs = zip(taggers, fits, strict=True)
+    keys = [_key(tagger, fit) if tagger.keeps else "" for tagger, fit in pairs]
+    left = [n for n, tagger in enumerate(taggers) if not _is_trained(tagger, keys[n])]
     with contextlib.ExitStack() as stack:
+        folders = [stack.enter_context(contextlib.ExitStack()) for _ in left]
         tasks = [
             (
-                tagger.kind,
-                tagger._training_options(),
-                (fit.train.to_bytes(), fit.validation),
-                in_folder(fit.warm_start).folder if fit.warm_start else None,
-                fit.rng,
-                stack.enter_context(new_folder(tagger.folder)),
-                tagger.files,
+                taggers[number].kind,
+                taggers[number]._training_options(),
+                (fits[number].train.to_bytes(), fits[number].validation),
+                in_folder(start).folder if (start := fits[number].warm_start) else None,
+                fits[number].rng,
+                folder.enter_context(new_folder(taggers[number].folder)),
+                taggers[number].files,
             )
-            for tagger, fit in zip(taggers, fits, strict=True)
+            for number, folder in zip(left, folders, strict=True)
         ]
-        for index, step in in_processes(_train, tasks, jobs=jobs):
+        trained = len(fits) - len(left)
+        for index, step in in_processes(_train, tasks, jobs=jobs) if tasks else ():
+            if step is None:
+                folders[index].close()
+                trained += 1
+                if key := keys[left[index]]:
+                    write_atomically(_key_file(taggers[left[index]]), key.encode())
+                continue
             steps[index] = step
             done, total = (sum(numbers) for numbers in zip(*steps.values(), strict=True))
             # The trainings that have not begun will take about as long as the others.
-            report("training", done, total * len(fits) // len(steps))
+            report(_stage(fits, trained), done, total * len(left) // len(steps))
     for tagger in taggers:
         tagger._use(load_tagger(tagger.folder, trust=(tagger.kind,)))
     return [*taggers]
@@ -261,8 +281,40 @@ def in_folder(tagger: Tagger) -> ParallelTagger:
     return tagger
 
 
+def _stage(fits: Sequence[Fit], trained: int) -> str:
+    """Name what is trained, and how many of how many are."""
+    names = ", ".join(fit.name for fit in fits if fit.name)
+    number = f" {trained} of {len(fits)} done" if len(fits) > 1 else ""
+    return f"training{number} ({names})" if names else f"training{number}"
+
+
+def _key(tagger: ParallelTagger, fit: Fit) -> str:
+    """Return a digest of all that a training depends on."""
+    digest = hashlib.blake2b(digest_size=16)
+    options, rng = tagger._training_options(), fit.rng.bit_generator.state
+    digest.update(repr((tagger.kind, options, tagger.files, rng)).encode())
+    digest.update(fit.train.to_bytes())
+    digest.update(fit.validation.to_bytes() if fit.validation else b"")
+    digest.update(read_digest(in_folder(fit.warm_start).folder).encode() if fit.warm_start else b"")
+    return digest.hexdigest()
+
+
+def _key_file(tagger: ParallelTagger) -> Path:
+    return tagger.folder.with_name("training-key")
+
+
+def _is_trained(tagger: ParallelTagger, key: str) -> bool:
+    """Return whether the model of a training is there; another one is removed if it may be."""
+    file = _key_file(tagger)
+    if key and file.is_file() and file.read_text(encoding="utf-8") == key:
+        return tagger.folder.is_dir()
+    if key:
+        shutil.rmtree(tagger.folder, ignore_errors=True)
+    return False
+
+
 def _train(  # noqa: PLR0917 - a task of `in_processes`
-    send: Callable[[tuple[int, int]], None],
+    send: Callable[[tuple[int, int] | None], None],
     kind: str,
     options: TaggerOptions,
     batches: tuple[bytes, Batch | None],
@@ -271,7 +323,7 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
     folder: Path,
     files: Mapping[str, bytes],
 ) -> None:
-    """Train a tagger in another process, and save it."""
+    """Train a tagger in another process, and save it; the last message is None."""
     tagger = make_tagger(kind, options)
     tagger.fit(
         Batch.from_bytes(batches[0]),
@@ -284,6 +336,7 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
     tagger.save(folder)
     if files:
         add_to_model(folder, files)
+    send(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -281,7 +282,7 @@ class Run:
         self._remove_second(len(self.metrics()) - 1)
 
     def discard_open(self) -> None:
-        """Remove the open iteration and the temporary files of an interrupted run.
+        """Remove the temporary files of an interrupted run, and its open iteration but for models.
 
         Raises
         ------
@@ -296,8 +297,7 @@ class Run:
                 "remove this and all later iterations to repeat them"
             )
         remove_partial(self.folder)
-        if folder.exists():
-            shutil.rmtree(folder)
+        self.iteration(still_open).discard()
         if self.is_finished():  # the process may have been killed before it did so
             self._remove_unneeded()
 
@@ -309,7 +309,7 @@ class Run:
         validation: DocumentCounts,
         errors: Sequence[EntityError],
         *,
-        baseline: Mapping[str, DocumentCounts],
+        baseline: Mapping[str, DocumentCounts] = MappingProxyType({}),
         queried: ChosenDocuments | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
@@ -320,7 +320,7 @@ class Run:
             The number of the iteration, the documents that it selected, and its metrics.
         validation, errors
             The counts of strict entities in each validation document, and the errors in all.
-        baseline : mapping of str to DocumentCounts
+        baseline : mapping of str to DocumentCounts, optional
             The counts of the seed alone by the names of their files, if this is iteration 0 with
             another model.
         queried : ChosenDocuments, optional

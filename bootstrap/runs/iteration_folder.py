@@ -55,9 +55,8 @@ class IterationFolder:
         """The folder of the model of the second view."""
         return self.folder / "second"
 
-    def new_alternative(self) -> Path:
+    def alternative(self, number: int) -> Path:
         """Make a folder for another model, and return the folder of the model in it."""
-        number = len(list(self.folder.glob(f"{_ALTERNATIVE}*")))
         folder = self.folder / f"{_ALTERNATIVE}{number}"
         for path in (self.folder, folder):
             path.mkdir(mode=0o700, exist_ok=True)
@@ -67,6 +66,16 @@ class IterationFolder:
         """Remove the models that lost the comparison."""
         for folder in self.folder.glob(f"{_ALTERNATIVE}*"):
             shutil.rmtree(folder)
+
+    def discard(self) -> None:
+        """Remove the folder but for the models of alternatives, which may be trained."""
+        for path in self.folder.glob("*"):
+            if path.is_file():
+                path.unlink()
+            elif not path.name.startswith(_ALTERNATIVE):
+                shutil.rmtree(path)
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     @property
     def metrics_file(self) -> Path:

@@ -7,6 +7,7 @@ import functools
 import json
 import logging
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -320,15 +321,30 @@ class LoopParts:
         if trusted.decisions:
             run.save_patterns(trusted.decisions)
 
-        def untrained(section: TaggerSection, folder: Path) -> ParallelTagger:
+        def untrained(
+            section: TaggerSection, folder: Path, *, keeps: bool = False
+        ) -> ParallelTagger:
             options = self._with_counts(section.options).with_embeddings(embeddings)
             return ParallelTagger(
-                folder, section.kind, options, jobs=self.jobs, report=report, files=files
+                folder,
+                section.kind,
+                options,
+                jobs=self.jobs,
+                report=report,
+                files=files,
+                keeps=keeps,
             )
+
+        numbers = Counter[int]()
+
+        def alternative(iteration: int) -> ParallelTagger:
+            folder = run.iteration(iteration).alternative(numbers[iteration])
+            numbers[iteration] += 1
+            return untrained(configuration.tagger_of(iteration), folder, keeps=True)
 
         train = functools.partial(fit_all, jobs=self.jobs, report=report)
         return TimedTrainer(
-            lambda i: untrained(configuration.tagger_of(i), run.iteration(i).new_alternative()),
+            alternative,
             self.validation,
             configuration.loop,
             measure=configuration.select.measure,

@@ -24,8 +24,9 @@ COMPARED = 5000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A training to carry out; the parameters are as in `taggers.base.Tagger.fit`."""
+    """A training to carry out, with its name; the others are as in `taggers.base.Tagger.fit`."""
 
+    name: str
     tagger: Tagger
     train: Batch
     validation: Batch | None
@@ -152,18 +153,19 @@ class Trainer:
             return []
         documents = kept.training.documents(second=True)
         tagger = self.second_tagger_for(iteration)
-        return [self._fit_of(tagger, iteration, documents, warm.second if warm else None)]
+        start = warm.second if warm else None
+        return [self._fit_of("second view", tagger, iteration, documents, start)]
 
     def _fit(self, candidate: Candidate, iteration: int, start: Tagger | None) -> Fit:
         documents = candidate.training.documents()
-        return self._fit_of(self.tagger_for(iteration), iteration, documents, start)
+        return self._fit_of(candidate.name, self.tagger_for(iteration), iteration, documents, start)
 
     def _fit_of(
-        self, tagger: Tagger, iteration: int, documents: Batch, start: Tagger | None
+        self, name: str, tagger: Tagger, iteration: int, documents: Batch, start: Tagger | None
     ) -> Fit:
         start = start if start and start.kind == tagger.kind else None
         rng = np.random.default_rng([self.loop.random_state, iteration])
-        return Fit(tagger, documents, self.validation.batch, start, rng)
+        return Fit(name, tagger, documents, self.validation.batch, start, rng)
 
 
 def _samples(compared: Sequence[Candidate]) -> list[Candidate]:

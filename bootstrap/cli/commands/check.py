@@ -10,7 +10,15 @@ from bootstrap.cli.console import print_figures, print_lines, write_file
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.config.options import listed
 from bootstrap.config.presets import language_lines
-from bootstrap.data.checks import SplitReport, check_notes, reasons_against, samples_of, warnings
+from bootstrap.data.checks import (
+    SplitReport,
+    check_notes,
+    cost_line,
+    interval_lines,
+    reasons_against,
+    samples_of,
+    warnings,
+)
 from bootstrap.data.pattern_trust import PatternTrust, trusted_patterns
 from bootstrap.data.preparation import check_budget, refuse_unknown_classes
 from bootstrap.data.representativeness import Profile, compare, percent
@@ -47,6 +55,7 @@ def main(options: argparse.Namespace) -> None:
     size = 0 if configuration.active else configuration.loop.batch
     lines = [*language_lines(listed(data.language)), *compared.lines()]
     lines += warnings(reports, data, batch_size=size, classes=classes, coverages=coverages)
+    lines += interval_lines(reports["validation"])
     reasons = list(reasons_against(reports, data, classes))
     verdict = [f"not ready: {reason}" for reason in reasons] or ["ready"]
     print_lines([*verdict, "", *source_lines(data), ""])
@@ -68,6 +77,7 @@ def main(options: argparse.Namespace) -> None:
         print_lines([f"and {more}; --problems FILE writes all problems with notes"])
     if not lines:
         print_lines(["no warnings"])
+    print_lines(["", cost_line(reports)])
     if reasons:
         raise InputError(f"{options.config}: not ready: {reasons[0]}")
     seed = reports["seed"].entities if "seed" in reports else ()

@@ -80,8 +80,8 @@ def test_on_a_terminal_there_is_a_table_and_what_is_being_done() -> None:
         display._live.refresh()
         assert re.search(r"iteration 2: training .* 7 of at most 10 steps, ", plain(file))
         # Iteration 1 took 3.25 seconds, and three of them can follow.
-        left = r"iteration 2 of at most 4, at most about 0:00:(0\d|10) left"
-        assert re.search(f"whole run .* {left} *$", plain(file), re.MULTILINE)
+        left = r"iteration 2 of at most 4, about 0:00:0\d left in it, at most about 0:00:(0\d|10)"
+        assert re.search(f"whole run .* {left} left *$", plain(file), re.MULTILINE)
     end = "".join(plain(file).rpartition("iteration  selected")[1:])
     assert "LOCATION F1" in end
     assert "tagging" not in end and "whole run" not in end

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.checks import SplitReport, check_notes, reasons_against, warnings
+from bootstrap.data.checks import (
+    SplitReport,
+    check_notes,
+    interval_lines,
+    reasons_against,
+    warnings,
+)
 from corpus.document import Document, Span
 from corpus.errors import NAMED_PER_KIND
 from corpus.formats import write
@@ -188,6 +194,22 @@ def test_a_seed_of_validation_notes_is_not_ready(configured) -> None:
         assert ready or "has the text of a validation or test note" in reasons[0]
 
 
+def test_warns_of_units_that_differ(configured) -> None:
+    notes = {name: (f"{text} " * 5, []) for name, (text, _) in many(40, prefix="u").items()}
+    _, lines = check(configured(many(40, prefix="s"), many(40, prefix="v"), notes))
+    assert [line[:41] for line in lines if "unit" in line] == [
+        "seed: a document has 3 tokens, and one of",
+        "validation: a document has 3 tokens, and ",
+    ]
+
+
+def test_says_how_many_annotations_a_narrow_interval_needs(configured) -> None:
+    reports, _ = check(configured(many(40), many(100, prefix="v"), many(1)))
+    (line,) = interval_lines(reports["validation"])
+    assert line.startswith("validation: with 100 entities, the 95 % interval of F1 is about 0.10")
+    assert line.endswith("for 0.02, annotate about 2,400 more such documents")
+
+
 def test_warns_of_ids_that_come_twice(configured, tmp_path) -> None:
     configuration = configured(
         many(40, prefix="s"), many(40, prefix="v"), many(1), "loop.batch=1", "data.unit=line"
@@ -236,7 +258,7 @@ def test_all_problems_can_be_listed(project, tmp_path, command) -> None:
     listed = tmp_path / "problems.txt"
     done = command("check", project / "config.toml", "--set", setting, "--problems", listed)
     assert done.code == 0
-    assert "and 7 more lines; --problems FILE writes all" in done.out
+    assert "and 8 more lines; --problems FILE writes all" in done.out
     lines = listed.read_text(encoding="utf-8").splitlines()
     assert len(lines) == number
     assert all(

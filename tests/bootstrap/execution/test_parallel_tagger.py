@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from bootstrap.execution import parallel_tagger
-from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, fit_all
 from bootstrap.execution.processes import Executor, KilledError
+from bootstrap.self_training.training import Fit
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
@@ -77,6 +78,34 @@ def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) ->
     assert stages == sorted(stages, reverse=True)
     assert told[:10] == [("training", done, most) for done, most in steps]
     assert told[-1] == ("tagging", 501, 501)
+
+
+def test_trainings_that_ended_are_kept_and_not_repeated(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path
+) -> None:
+    """Of two trainings, one fails; the other one is used by the next attempt, and only by it."""
+    stages: list[str] = []
+
+    def attempt(others: Batch, random_state: int = 0) -> bytes:
+        fits = []
+        for name, batch in {"good": labelled, "other": others}.items():
+            (tmp_path / name).mkdir(exist_ok=True)
+            tagger = ParallelTagger(tmp_path / name / "model", "crf", OPTIONS, keeps=True)
+            rng = np.random.default_rng(random_state)
+            fits.append(Fit(name, tagger, batch, None, None, rng))
+        fit_all(fits, jobs=1, report=lambda stage, *_: stages.append(stage))
+        return (tmp_path / "good" / "model" / "model.json").read_bytes()
+
+    with pytest.raises(TrainingError):
+        attempt(unlabelled)  # without tags
+    model = tmp_path / "good" / "model"
+    before = (model.stat().st_ino, (model / "model.json").read_bytes())
+    assert not (tmp_path / "other" / "model").exists()
+    stages.clear()
+    assert attempt(labelled) == before[1] and model.stat().st_ino == before[0]
+    assert {*stages} == {"training 1 of 2 done (good, other)"}
+    attempt(labelled, random_state=1)  # another training
+    assert model.stat().st_ino != before[0]
 
 
 def test_any_number_of_processes_gives_the_same_details(trained, unlabelled, monkeypatch) -> None:
