@@ -3,6 +3,7 @@
 # make test-slow: run the long tests
 # make docs: set everything up and build the documentation in site/
 # make release: build the package and the list of its components in dist/
+# make bundle: collect all that an installation without the network needs in dist/bundle.tar.gz
 # make lock, make licences: write the lock, the list of licences of what it names
 # make audit: look for known vulnerabilities of what the lock names (needs the network)
 
@@ -16,7 +17,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 LOCK := .ci/lock
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow check docs release sbom lock licences audit clean
+.PHONY: demo test test-slow check docs release bundle sbom lock licences audit clean
 
 demo: $(VENV)/.run
 	@$(BIN)/bootstrap demo
@@ -107,6 +108,16 @@ sbom: $(VENV)/.tools
 
 release: sbom $(VENV)/.run
 	$(BIN)/python -m hatchling build --directory $(RELEASE)
+
+# The wheels of this platform and version of Python, of which the lock has the hashes.
+BUNDLE := $(RELEASE)/bundle
+
+bundle: $(VENV)/.run
+	rm -rf $(BUNDLE) && mkdir -p $(BUNDLE)
+	$(BIN)/pip --disable-pip-version-check download --quiet --require-hashes --only-binary :all: -r $(LOCK)/run.txt -d $(BUNDLE)
+	$(BIN)/python -m hatchling build --target wheel --directory $(BUNDLE)
+	tar -czf $(BUNDLE).tar.gz -C $(RELEASE) bundle
+	@echo "$(BUNDLE).tar.gz: unpack it elsewhere, and pip install --no-index --find-links bundle bootstrap-ner"
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

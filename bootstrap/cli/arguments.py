@@ -292,6 +292,23 @@ def share(text: str) -> float:
     raise argparse.ArgumentTypeError(f"{text!r}: expected a number between 0 and 1")
 
 
+def points(text: str) -> float:
+    """Parse the size of a font, from 4 to 40 points."""
+    with suppress(ValueError):
+        if 4 <= float(text) <= 40:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected points, from 4 to 40")
+
+
+def size(text: str) -> tuple[float, float | None]:
+    """Parse a width in inches, with a height or without."""
+    with suppress(ValueError):
+        width, *height = map(float, text.split("x"))
+        if len(height) < 2 and all(1 <= side <= 60 for side in (width, *height)):
+            return width, height[0] if height else None
+    raise argparse.ArgumentTypeError(f"{text!r}: expected inches from 1 to 60, such as 5.4x3")
+
+
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
     """Return a function that parses one of some names; for options with several values."""
     known = tuple(names)

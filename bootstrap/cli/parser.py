@@ -15,8 +15,10 @@ from bootstrap.cli.arguments import (
     class_reach,
     natural,
     one_of,
+    points,
     positive,
     share,
+    size,
 )
 from bootstrap.reports.figures import AXES
 from gazetteers.builtin import BUILTIN_LISTS
@@ -472,6 +474,10 @@ def _add_results(commands: CommandParser) -> None:
         "annotated",
         "iteration",
     )
+    parser.add_text("--title", "TEXT", "another title; with an empty one, there is none")
+    help = "the size in inches, such as 5.4 or 5.4x3 (default: 5.4, and what the content needs)"
+    parser.add_text("--size", "WIDTHxHEIGHT", help, type=size)
+    parser.add_text("--font-size", "POINTS", "the size of the font (default: 9)", type=points)
     parser.add_output("a PNG, SVG or PDF file; an existing one is replaced", required=True)
 
 

@@ -8,6 +8,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -39,7 +40,6 @@ _VARIABLES = {
 _RC: Any = {
     "svg.hashsalt": "bootstrap",  # equal figures are equal files
     "svg.fonttype": "none",  # letters stay text
-    "font.size": 9,
     "hatch.color": _PAPER,
     "hatch.linewidth": 0.8,
     "axes.spines.top": False,
@@ -54,7 +54,8 @@ _RC: Any = {
     ),
     **dict.fromkeys(("xtick.color", "ytick.color"), _SOFT),
 }
-_WIDTH = 5.4  # inches: its letters can be read where a page is 400 pixels wide
+#: Inches and points: its letters can be read where a page is 400 pixels wide.
+WIDTH, FONT_SIZE = 5.4, 9.0
 _LONG_NAME, _LINES = 30, 2  # longer names are broken, and then cut
 _SVG = "{http://www.w3.org/2000/svg}"
 _COORDINATES = {"d", "x", "y", "transform"}
@@ -74,9 +75,44 @@ def drawing_format(path: Path) -> str:
     return path.suffix.lower()[1:]
 
 
-def draw(figure: Figure | Matrix, file: BinaryIO, format: str) -> None:
-    """Draw a figure with its title, and write it to a file as ``"png"``, ``"svg"`` or ``"pdf"``."""
-    _Drawing(figure).save(file, format, title=figure.title)
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a figure is drawn.
+
+    Parameters
+    ----------
+    width, height : float
+        The size in inches; without a height, it follows from the content.
+    font_size : float
+        In points.
+    """
+
+    width: float = WIDTH
+    height: float | None = None
+    font_size: float = FONT_SIZE
+
+
+_USUAL = Layout()
+
+
+def draw(
+    figure: Figure | Matrix,
+    file: BinaryIO,
+    format: str,
+    *,
+    title: str | None = None,
+    layout: Layout = _USUAL,
+) -> None:
+    """Draw a figure, and write it to a file as ``"png"``, ``"svg"`` or ``"pdf"``.
+
+    `title` replaces its own; with an empty one, it has none.
+
+    Raises
+    ------
+    InputError
+        If the size has no room for the labels.
+    """
+    _Drawing(figure, layout).save(file, format, title=figure.title if title is None else title)
 
 
 @lru_cache(maxsize=64)  # most figures of a page stay the same when it is written again
@@ -156,8 +192,10 @@ class _Room(NamedTuple):
 class _Drawing:
     """A figure of matplotlib, and the tooltips of its parts by their ids."""
 
-    def __init__(self, figure: Figure | Matrix) -> None:
+    def __init__(self, figure: Figure | Matrix, layout: Layout = _USUAL) -> None:
         self.figure: Any = figure
+        self._layout = layout
+        self._scale = layout.font_size / FONT_SIZE  # of the room for text
         self.tooltips: dict[str, list[str]] = {}
         self._legend: dict[str, Any] = {}
 
@@ -167,22 +205,31 @@ class _Drawing:
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
         from matplotlib.figure import Figure as Canvas  # noqa: PLC0415
 
-        with mpl.rc_context(_RC), warnings.catch_warnings():
+        width, scale = self._layout.width, self._scale
+        rc = {**_RC, "font.size": self._layout.font_size}
+        with mpl.rc_context(rc), warnings.catch_warnings():
             # Characters that the font lacks are drawn as boxes; the table beside has the name.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             canvas = Canvas()
             FigureCanvasAgg(canvas)
             is_matrix = isinstance(self.figure, Matrix)
             room = self._matrix(canvas) if is_matrix else self._panels(canvas)
-            top = 0.12 + 0.25 * bool(title) + self._add_legend(canvas)
-            height = room.bottom + room.height + top
-            canvas.set_size_inches(_WIDTH, height)
+            head = 0.25 * scale * bool(title)
+            top = 0.12 + head + self._add_legend(canvas)
+            left, bottom, above = (scale * side for side in (room.left, room.bottom, room.above))
+            height = self._layout.height or bottom + room.height + top
+            if width - left < 1 or height - bottom - top - above < 0.5:
+                raise InputError(
+                    f"a figure of {width:g}x{height:g} inches has no room for its labels; name a "
+                    "larger size, or a smaller font"
+                )
+            canvas.set_size_inches(width, height)
             canvas.subplots_adjust(
-                left=room.left / _WIDTH, right=1 - 0.12 / _WIDTH, bottom=room.bottom / height,
-                top=1 - (top + room.above) / height, hspace=room.between, wspace=0.08,
+                left=left / width, right=1 - 0.12 / width, bottom=bottom / height,
+                top=1 - (top + above) / height, hspace=room.between, wspace=0.08,
             )  # fmt: skip
             for legend in canvas.legends:
-                legend.set_bbox_to_anchor((0, 1 - 0.25 * bool(title) / height))
+                legend.set_bbox_to_anchor((0, 1 - head / height))
             if title:
                 shown = _literal(title, 2 * _LONG_NAME)
                 canvas.suptitle(
@@ -197,13 +244,14 @@ class _Drawing:
         if len(self._legend) < 2:
             return 0.0
         names = [_literal(name) for name in self._legend]
-        columns = max(1, min(len(names), int(_WIDTH / (max(map(_width, names)) + 0.65))))
+        column = self._scale * (max(map(_width, names)) + 0.65)
+        columns = max(1, min(len(names), int(self._layout.width / column)))
         canvas.legend(
             self._legend.values(), names, loc="upper left", ncols=columns, frameon=False,
             handlelength=3, borderaxespad=0.2, columnspacing=1.2,
         )  # fmt: skip
         lines = max(name.count("\n") + 1 for name in names)
-        return 0.05 + 0.19 * lines * math.ceil(len(names) / columns)
+        return 0.05 + self._scale * 0.19 * lines * math.ceil(len(names) / columns)
 
     def _tip(self, artist: Any, texts: list[str]) -> None:
         name = f"tip{len(self.tooltips)}"
@@ -251,7 +299,7 @@ class _Drawing:
         if figure.places.names:
             places.grid(visible=False)
         if panel.title:
-            plot.set_title(_literal(panel.title), fontsize=9)
+            plot.set_title(_literal(panel.title), fontsize="medium")
         if figure.rows and not plot.yaxis_inverted():
             plot.invert_yaxis()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from bootstrap.cli.console import print_lines, write_file
 from bootstrap.experiments.folder import ExperimentFolder
 from bootstrap.experiments.results import experiment_report
-from bootstrap.reports.drawing import draw, drawing_format
+from bootstrap.reports.drawing import FONT_SIZE, WIDTH, Layout, draw, drawing_format
 from bootstrap.reports.exports import (
     EXPERIMENT,
     STORE,
@@ -63,7 +63,9 @@ def plot(options: argparse.Namespace) -> None:
         figure = figure_of(groups, options.what, options.axis)
         names = [group.name for group in groups]
     file = io.BytesIO()
-    draw(figure, file, format)
+    width, height = options.size or (WIDTH, None)
+    layout = Layout(width, height, options.font_size or FONT_SIZE)
+    draw(figure, file, format, title=options.title, layout=layout)
     write_file(options.output, file.getvalue())
     print_lines([f"{options.output} shows {', '.join(names)}"])
 

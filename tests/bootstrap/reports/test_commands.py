@@ -267,3 +267,21 @@ def test_a_browser_shows_several_runs_of_any_name(
     assert command("report", *runs, "-o", page).code == 0
     seen = browse(page, width=360)
     assert (seen["drawn"], seen["wide"], seen["overflow"], seen["console"]) == (6, 0, [0, 0], [])
+
+
+def test_a_plot_has_the_title_and_the_size_that_are_asked_for(
+    finished: Path, tmp_path: Path, command: Command
+) -> None:
+    def drawn(*options: str) -> str:
+        done = command("plot", finished, "-o", tmp_path / "plot.svg", *options)
+        assert done.code == 0, done
+        return (tmp_path / "plot.svg").read_text("utf-8")
+
+    usual, other = drawn(), drawn("--title", "Our notes", "--size", "7x4", "--font-size", "12")
+    assert 'width="388.8pt"' in usual and "Scores on validation" in usual
+    assert 'width="504pt" height="288pt"' in other
+    assert "Our notes" in other and "Scores on validation" not in other
+    assert "Scores on validation" not in drawn("--title", "")
+    refused = command("plot", finished, "-o", tmp_path / "small.svg", "--size", "1x1")
+    assert refused.code == 2 and "no room for its labels" in refused.err
+    assert not (tmp_path / "small.svg").exists()
