@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +90,11 @@ Defaults = Mapping[str, Mapping[str, Any]]
 
 def defaults_of(tables: Mapping[str, Any], source: Source) -> Defaults:
     """Return the values of ``[loop] preset`` and ``[data] language`` of a configuration."""
-    preset = PRESETS.get(table_of(tables, "loop", source).get("preset", AUTO), {})
-    languages = table_of(tables, "data", source).get("language", LANGUAGES)
-    languages = (languages,) if isinstance(languages, str) else tuple(languages)
-    if set(languages) == {*LANGUAGES}:  # the defaults of the options
+    preset = PRESETS.get(str(table_of(tables, "loop", source).get("preset", AUTO)), {})
+    value = table_of(tables, "data", source).get("language", LANGUAGES)  # of any type
+    languages = [value] if isinstance(value, str) else value if isinstance(value, Sequence) else ()
+    languages = [code for code in languages if isinstance(code, str)]
+    if not languages or {*languages} == {*LANGUAGES}:  # the defaults of the options
         return preset
     lists = {section: _lists(languages, options) for section, options in _LIST_OPTIONS.items()}
     return {name: {**lists.get(name, {}), **preset.get(name, {})} for name in {**lists, **preset}}

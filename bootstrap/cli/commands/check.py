@@ -40,12 +40,17 @@ def main(options: argparse.Namespace) -> None:
     classes = model.classes if model else ()
     coverages = configuration.check()
     problems: list[str] = []
-    reports = check_notes(
-        data,
-        configuration.labels,
-        coverages,
-        on_problem=lambda split, problem: problems.append(f"{one_line(f'{split}: {problem}')}\n"),
-    )
+    try:
+        reports = check_notes(
+            data,
+            configuration.labels,
+            coverages,
+            on_problem=lambda split, problem: problems.append(
+                f"{one_line(f'{split}: {problem}')}\n"
+            ),
+        )
+    except InputError as error:
+        raise InputError(f"{options.config}: not ready: {error}") from None
     if options.problems:
         write_file(options.problems, "".join(problems).encode())
     samples = samples_of(reports)

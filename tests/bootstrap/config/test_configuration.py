@@ -197,6 +197,8 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[tagger]\nwindows = 3", 'no key in [tagger] "windows"; the nearest is "window"'),
         ("[data]\nqqq = 1", "no key in [data]"),
         (REFERENCE + "emty = 1", 'no key in [select.reference] "emty"; the nearest is "empty"'),
+        ("[data]\nlanguage = 5", "[data] language = 5: expected"),
+        ("[data]\nlanguage = [5]", "[data] language = [5]: expected"),
         ('[loop]\npreset = "best"', '[loop] preset = \'best\': expected "auto" or "paper"'),
         ('[tagger]\nkind = "hmm"', '[tagger] kind = "hmm" is unknown; known are crf'),
         ('[tagger]\nfeatures = ["shap"]', 'no feature "shap"; the features are form,'),
