@@ -474,6 +474,8 @@ def _add_results(commands: CommandParser) -> None:
         "annotated",
         "iteration",
     )
+    help = "one plot of a figure with several, such as F1 of the scores of several runs"
+    parser.add_text("--panel", "NAME", help)
     parser.add_text("--title", "TEXT", "another title; with an empty one, there is none")
     help = "the size in inches, such as 5.4 or 5.4x3 (default: 5.4, and what the content needs)"
     parser.add_text("--size", "WIDTHxHEIGHT", help, type=size)

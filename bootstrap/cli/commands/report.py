@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bootstrap.cli.console import print_lines, write_file
@@ -19,6 +20,7 @@ from bootstrap.reports.exports import (
     save_runs,
     write_events,
 )
+from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.group_report import figure_of, named_figure, report_of
 from bootstrap.reports.groups import RunRecord, load_groups, parse_groups, require_comparable
 from bootstrap.reports.page import page_of
@@ -62,12 +64,24 @@ def plot(options: argparse.Namespace) -> None:
         require_comparable(groups)
         figure = figure_of(groups, options.what, options.axis)
         names = [group.name for group in groups]
+    if options.panel is not None:
+        figure = _with_panel(figure, options.panel)
     file = io.BytesIO()
     width, height = options.size or (WIDTH, None)
     layout = Layout(width, height, options.font_size or FONT_SIZE)
     draw(figure, file, format, title=options.title, layout=layout)
     write_file(options.output, file.getvalue())
     print_lines([f"{options.output} shows {', '.join(names)}"])
+
+
+def _with_panel(figure: Figure | Matrix, name: str) -> Figure:
+    """Return a figure with one of its plots, whose title it has in the place of a name."""
+    panels = {} if isinstance(figure, Matrix) else {panel.title: panel for panel in figure.panels}
+    if name not in panels or isinstance(figure, Matrix):
+        known = ", ".join(filter(None, panels)) or "only one without a name"
+        raise InputError(f"--what {figure.name} has no plot {name}; there are {known}")
+    values, panel = replace(figure.values, title=name), replace(panels[name], title="")
+    return replace(figure, panels=(panel,), values=values)
 
 
 def _experiment_of(options: argparse.Namespace) -> ExperimentFolder | None:

@@ -282,6 +282,10 @@ def test_a_plot_has_the_title_and_the_size_that_are_asked_for(
     assert 'width="504pt" height="288pt"' in other
     assert "Our notes" in other and "Scores on validation" not in other
     assert "Scores on validation" not in drawn("--title", "")
+    curves = drawn("--what", "class-curves", "--panel", "PERSON")
+    assert "PERSON" in curves and "LOCATION" not in curves
+    refused = command("plot", finished, "-o", tmp_path / "small.svg", "--panel", "AGE")
+    assert refused.code == 2 and "has no plot AGE; there are only one without a name" in refused.err
     refused = command("plot", finished, "-o", tmp_path / "small.svg", "--size", "1x1")
     assert refused.code == 2 and "no room for its labels" in refused.err
     assert not (tmp_path / "small.svg").exists()
