@@ -18,8 +18,9 @@ _SENTENCE_END = re.compile(
 )
 # Initials, and abbreviations that precede a name or a number: their full stop ends no sentence.
 _ABBREVIATION = re.compile(
-    r"(?<!\w)(?:[^\W\d_]|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
-    r"|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN]º|[tT]el|[tT]lf|[eE]j|[pP]ág"
+    r"(?<!\w)(?:[^\W\d_]|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|Mr?s|[MJ]r|[pP]rof|[lL]ic|[hH]osp"
+    r"|[cC]tra|[aA]vd?a?|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN]º|[tT]el|[tT]lf"
+    r"|[eE]j|[pP]ág"
     r"|[vV]s|[aA]prox|[cC]ol|[fF]ec|[hH]ist)\.$"
 )
 # An abbreviated unit of measurement, which may end a sentence: "a las 10 h."

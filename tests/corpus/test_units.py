@@ -196,6 +196,7 @@ def test_lines(text: str, expected: dict[int, str]) -> None:
         "Vive en c/ Sta. Coloma, en la Avda. Meridiana y la Pl. Catalunya.| Alta.",
         "Ingresa en el H. Sant Pau (Dr. Puig, Dra. Vila).| Alta.",
         "Sra. Puig.| Sr. Vila.| Srta. Roca.| Prof. Mas.| Tel. 934567890.| Núm. 3.",
+        "Mr. Smith and Mrs. Jones.| Ms. Lee is stable.| Espera 50 ms.| Alta.",
         "Firmado: J. M. Puig.| Col. 12345.| Aprox. 3 dias.",
         # An initial goes on; a number does not, unless another one follows.
         "J. Pérez y À. Vila.| Dr. X. Puig.| Planta B. Sala 2.| El pacient surt.",
