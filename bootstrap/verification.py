@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bootstrap.advice.advice import read_advice
 from bootstrap.experiments.folder import ExperimentFolder, read_run
+from bootstrap.runs.assessment import read_assessment
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import read_table
 from corpus.errors import InputError
@@ -55,7 +56,8 @@ def _verify_runs(experiment: ExperimentFolder) -> int:
 
 
 def _verify_run(run: Run) -> int:
-    number = run.verify() + (read_advice(run.folder) is not None)
+    others = (read_advice(run.folder), read_assessment(run))
+    number = run.verify() + sum(other is not None for other in others)
     if run.counts_file.exists():
         read_table(run.counts_file)
         number += 1

@@ -44,6 +44,8 @@ _FILES = {
     CUE_WORDS_EN: "cue-words-en.csv",
 }
 BUILTIN_LISTS = tuple(_FILES)
+#: The lists for notes that are neither Spanish nor Catalan.
+OTHER_LANGUAGES = (CENSUS_US, PLACES_WORLD, BLOCKING_EN, CUE_WORDS_EN)
 
 
 def resource(name: str) -> AbstractContextManager[Path]:

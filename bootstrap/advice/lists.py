@@ -12,6 +12,7 @@ from corpus.batch import Batch
 from corpus.evaluation.scoring import Entities, matches
 from corpus.ragged import offsets_of
 from corpus.tags import TokenSpans, classes_of, find_entities
+from gazetteers.builtin import OTHER_LANGUAGES
 from taggers.base import Tagging
 from taggers.options import TaggerOptions, path_fields
 
@@ -181,6 +182,8 @@ def _unused(batch: Batch, options: TaggerOptions) -> Iterator[tuple[str, str, Ma
         if getattr(options, option) != ():
             continue
         for name in builtin:
+            if name in OTHER_LANGUAGES:  # places of the world are also in the lists of Spain
+                continue
             tokens = replace(options, **(others | {option: (name,)})).listed(batch)
             if tokens is not None and (batch.tags == 0).any():
                 yield option, name, tokens

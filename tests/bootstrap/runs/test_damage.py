@@ -66,7 +66,8 @@ def test_a_flipped_bit_of_any_file_is_found(copied: Path) -> None:
 
 
 def test_a_file_that_is_missing_is_found(copied: Path) -> None:
-    lost = {"metrics.parquet", "advice.json", "ended.json"}  # written again when the run is resumed
+    # Written again when the run is resumed.
+    lost = {"metrics.parquet", "advice.json", "assessment.json", "ended.json"}
     for path in files_of(copied):
         if path.name in lost:
             continue

@@ -61,7 +61,8 @@ def test_a_run_folder_holds_what_it_should_and_no_more(finished: Path) -> None:
     folders = [f"iterations/{number:03d}" for number in range(4)]
     assert names == {
         *(".lock", "best", "config.toml", "data.parquet", "environment.json", "iterations"),
-        *("metrics.parquet", "ended.json", "report.html", "advice.json", "annotate.txt"),
+        *("metrics.parquet", "ended.json", "report.html", "advice.json"),
+        *("annotate.txt", "assessment.json"),
         *folders,
         *(f"{folder}/{name}" for folder in folders for name in whole),
     }

@@ -53,7 +53,7 @@ def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(tested, t
 
 def test_the_run_is_the_same_without_test_notes(tested, finished, contents) -> None:
     left, right = contents(tested[0]), contents(finished)
-    described = {"config.toml", "data.parquet", ".lock"}
+    described = {"config.toml", "data.parquet", ".lock", "assessment.json"}
     different = {name for name in {*left, *right} if left.get(name) != right.get(name)}
     assert {name for name in different - described if not name.endswith(NAME)} == set()
 

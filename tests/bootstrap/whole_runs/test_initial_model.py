@@ -144,6 +144,7 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(finished, seedle
             "report.html",
             "words.parquet",
             "advice.json",
+            "assessment.json",
             "annotate.txt",
         ),
     }
