@@ -308,7 +308,8 @@ def _is_trained(tagger: ParallelTagger, key: str) -> bool:
     file = _key_file(tagger)
     if key and file.is_file() and file.read_text(encoding="utf-8") == key:
         return tagger.folder.is_dir()
-    if key:
+    if key:  # the old key first, so that no other model ever stands beside it
+        file.unlink(missing_ok=True)
         shutil.rmtree(tagger.folder, ignore_errors=True)
     return False
 

@@ -15,7 +15,8 @@ from bootstrap.runs.assessment import ALL, LEAKING, RECALL, Assessment, verdict_
 from bootstrap.runs.folder import Run
 from bootstrap.runs.learning_curve import SHARES, LearningCurve
 from bootstrap.runs.runner import warm_up_taggers
-from corpus.errors import quoted
+from corpus.errors import InputError, quoted
+from taggers import TrainingError
 
 #: The exit code if a run is not good enough, which is not an error.
 NOT_ENOUGH = 3
@@ -45,7 +46,10 @@ def main(options: argparse.Namespace) -> int:
         parts = ", ".join(f"{round(share * len(notes.seed.batch)):,}" for share in SHARES)
         print_lines(["", f"Training on {parts} documents of the seed ..."])
         with StageProgress("documents") as bar:
-            curve = LearningCurve.trained(run, configuration, notes, bar.report)
+            try:
+                curve = LearningCurve.trained(run, configuration, notes, bar.report)
+            except TrainingError as error:
+                raise InputError(f"{options.run}: {error}") from None
         print_lines(curve.lines())
     return 0 if verdict.holds else NOT_ENOUGH
 
