@@ -48,11 +48,14 @@ STEPS = {
 
 #: What is in an iteration of a run of an experiment, where a run alone takes the same steps.
 SKIPPED = re.compile("/runs/[^/]+/[^/]+/iterations/")
+#: What is beside its place, in a folder that is about to get a final name.
+STAGED = re.compile(r".*/\.[^/]+\.partial-[0-9a-f]{16}/")
 
 
 def disturb(how: str, place: int, folder: str) -> None:
     """End this process at the step of this number in a folder, or fill the disk from then on."""
     places, steps = itertools.count(1), STEPS[how]
+    skipped = (SKIPPED, STAGED) if how == "run killed" else (SKIPPED,)
 
     def step() -> None:
         number = next(places)
@@ -69,7 +72,7 @@ def disturb(how: str, place: int, folder: str) -> None:
                 step()
         elif event in steps:
             paths = [str(argument) for argument in arguments if str(argument).startswith(folder)]
-            if not all(SKIPPED.match(path, len(folder)) for path in paths):
+            if not all(any(part.match(path, len(folder)) for part in skipped) for path in paths):
                 step()
 
     flush = os.fsync
