@@ -71,5 +71,6 @@ def _documents(parts: LoopParts, best: IterationMetrics) -> Batch:
     chosen = {trial.name for trial in best.trials if trial.chosen}
     classes = classes_of(gold.labels)
     pseudo = [] if ANNOTATED_ALONE in chosen else parts.selected(best.iteration, classes)
-    loop, learns_blanks = parts.configuration.loop, best.with_blanks
-    return TrainingSet(gold, loop, copies, None, blanks, tuple(pseudo), learns_blanks).documents()
+    loop, learns_blanks, copy = parts.configuration.loop, best.with_blanks, parts.copy_once
+    training = TrainingSet(gold, loop, copies, None, blanks, tuple(pseudo), learns_blanks, copy)
+    return training.documents()

@@ -251,6 +251,7 @@ class LoopParts:
             [self.watch.timed_strategy(strategy) for strategy in strategies],
             configuration.loop,
             augment=self.augmentation(list_tagger),
+            copy=self.copy_once,
             initial=initial_strategy_for(initial.selection, select, reference) if initial else None,
             list_tagger=list_tagger,
             excludes=self._excludes,
@@ -290,6 +291,14 @@ class LoopParts:
             return copies if len(copies) else None, mentions, blanks
 
         return augment
+
+    def copy_once(self, documents: Batch) -> Batch:
+        """Return a copy with other mentions of each document with entities."""
+        from taggers.augmentation import MentionReplacement  # noqa: PLC0415 - not always used
+
+        replacement = MentionReplacement(documents, replace(self.configuration.augment, copies=1))
+        random_state = self.configuration.loop.random_state
+        return replacement.copies(np.random.default_rng([random_state, 0, _STAGE]))
 
     def _excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which documents are annotated, or belong to held-out patients."""

@@ -43,6 +43,8 @@ class Candidates:
         Derives copies, mentions and blanks from gold documents; see `TrainingSet`. Iteration 0
         compares training without them, with copies, and with copies and blanks; later training sets
         keep what was better.
+    copy : callable, optional
+        Returns copies of pseudo-labelled documents with other mentions; see `TrainingSet`.
     initial : Strategy, optional
         If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
         this strategy selects from the documents that it tags.
@@ -58,6 +60,7 @@ class Candidates:
     strategies: Sequence[Strategy]
     loop: LoopOptions
     augment: Callable[[Batch], tuple[Batch | None, Batch | None, Batch | None]] | None = None
+    copy: Callable[[Batch], Batch] | None = None
     initial: Strategy | None = None
     list_tagger: Callable[[], Tagger] | None = None
     excludes: Callable[[Batch], npt.NDArray[np.bool_]] | None = None
@@ -110,11 +113,11 @@ class Candidates:
         """
         derived = self.augment(gold) if self.augment and len(gold) else (None,) * 3
         if before is None:
-            return TrainingSet(gold, self.loop, *derived)
+            return TrainingSet(gold, self.loop, *derived, copy=self.copy)
         pseudo = before.pseudo_labelled
         if self.excludes:
             pseudo = tuple(p.take(np.flatnonzero(~self.excludes(p.batch))) for p in pseudo)
-        training = TrainingSet(gold, self.loop, *derived, pseudo, before.learns_blanks)
+        training = TrainingSet(gold, self.loop, *derived, pseudo, before.learns_blanks, self.copy)
         return training if before.copies is not None else replace(training, copies=None)
 
     def strategies_after(self, chosen: Sequence[str]) -> list[Strategy]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -92,6 +92,9 @@ class TrainingSet:
         The pseudo-labelled documents, in the order of their selection.
     learns_blanks : bool
         Whether the tagger, too, learns from `blanks`.
+    copy : callable, optional
+        Returns copies of pseudo-labelled documents with other mentions. The tagger learns from them
+        if it learns from `copies`.
     """
 
     gold: Batch
@@ -101,6 +104,7 @@ class TrainingSet:
     blanks: Batch | None = None
     pseudo_labelled: tuple[ChosenDocuments, ...] = ()
     learns_blanks: bool = False
+    copy: Callable[[Batch], Batch] | None = None
 
     def __len__(self) -> int:
         """Return the number of gold and pseudo-labelled documents."""
@@ -139,6 +143,8 @@ class TrainingSet:
         pseudo = [part.batch for part in self.pseudo_labelled]
         if (weight := self.loop.pseudo_weight) != 1:
             pseudo = [part.with_weights(np.full(len(part), weight, np.float32)) for part in pseudo]
+        if pseudo and self.copy and self.copies and not second:
+            derived.append(self.copy(concatenate(pseudo)))
         return concatenate([self.gold, *(batch for batch in derived if batch is not None), *pseudo])
 
 

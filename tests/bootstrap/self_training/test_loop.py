@@ -870,6 +870,28 @@ def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bo
     assert steps[0].human_tokens == 5
 
 
+@pytest.mark.parametrize(("hits", "chosen"), [([5, 4], False), ([4, 5], True)])
+def test_pseudo_labelled_documents_are_copied_where_those_of_the_seed_are(hits, chosen) -> None:
+    """They are copied for the tagger, and not for the second view."""
+    seed = [Document("s0+1", "Pac Eva Mas", (Span(4, 11, "PERSON"),))]
+    copies, second = make_batch(seed, labelled=True), Script([1, 1])
+    script = Script([*hits, 6, 7])
+    steps, _ = compared(
+        script,
+        Pool(2, 2),
+        strategy=named("both", views=1),
+        augment=lambda gold: (copies, None, None),
+        copy=lambda batch: batch.take(np.arange(len(batch))[::-1]),
+        fresh_second=Casting(second),
+    )
+    assert [step.augmented for step in steps] == [chosen] * 3
+    selected = ids(script.trained[-1])[-2:]
+    copied = ["s0+1", *reversed(selected)] if chosen else []
+    assert ids(script.trained[-1]) == ["s0", "s1", *copied, *selected]
+    assert ids(second.trained[-1])[-1] == selected[0]
+    assert len(ids(second.trained[-1])) == len({*ids(second.trained[-1])})
+
+
 @pytest.mark.parametrize(("hits", "chosen"), [([5, 4, 4], 0), ([4, 5, 4], 1), ([4, 5, 6], 2)])
 def test_blank_documents_are_a_start_of_their_own(hits: list[int], chosen: int) -> None:
     """The tagger learns from them until there are pseudo-labels, some of which are blank."""
