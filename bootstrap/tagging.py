@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -208,6 +208,31 @@ class TagSummary:
         self.tokens += spans.tokens
         self.confidences += np.histogram(confidences, _BORDERS)[0]
         self.unusual.update(spans.unusual)
+
+    def update(self, other: TagSummary) -> None:
+        """Add the counts of other notes."""
+        self.notes += other.notes
+        self.tokens += other.tokens
+        self.confidences += other.confidences
+        self.unusual.update(other.unusual)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all counts, serialisable as JSON."""
+        unusual = self.unusual
+        return {
+            "notes": self.notes,
+            "tokens": self.tokens,
+            "confidences": self.confidences.tolist(),
+            "unusual": [unusual.notes, dict(unusual.kinds), sorted(unusual.hidden)],
+        }
+
+    @classmethod
+    def from_dict(cls, counts: Mapping[str, Any]) -> TagSummary:
+        """Return the counts that `as_dict` returned."""
+        notes, kinds, hidden = counts["unusual"]
+        unusual = UnusualCharacters(notes, Counter(kinds), set(hidden))
+        confidences = np.array(counts["confidences"], np.int64)
+        return cls(counts["notes"], counts["tokens"], confidences, unusual)
 
     def lines(self) -> Iterator[str]:
         """Yield the number of tokens, and the distribution of the confidences."""

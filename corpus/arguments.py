@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import UnionType
@@ -73,3 +74,17 @@ def encodable(*texts: str | None) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+#: The URL of an object store. A path of this machine has no such beginning.
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://")
+
+
+def is_store(name: str) -> bool:
+    """Return whether a name is the URL of an object store."""
+    return _URL.match(name) is not None
+
+
+def path_or_store(name: str) -> Path | str:
+    """Return a path of this machine, or the URL of an object store as it is."""
+    return name if is_store(name) else Path(name)

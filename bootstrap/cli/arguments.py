@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from corpus.arguments import path_or_store
 from corpus.errors import InputError, one_line
 from corpus.formats.table import FORMATS
 
@@ -182,10 +183,16 @@ class CommandParser(argparse.ArgumentParser):
         self._add_format("--from", "source_format", "format of NOTES")
         self._add_reading("NOTES")
 
-    def add_source_and_target(self) -> None:
-        """Add the notes of a command that writes them to another place."""
-        self.add_text("source", "IN", "notes: a file, a folder or a glob pattern")
-        self.add_path("target", "OUT", "a new file or folder")
+    def add_source_and_target(self, *, datasets: bool = False) -> None:
+        """Add the notes of a command that writes them to another place, perhaps file by file."""
+        stores = ", or the URL of an object store" if datasets else ""
+        self.add_text("source", "IN", f"notes: a file, a folder or a glob pattern{stores}")
+        if not datasets:
+            self.add_path("target", "OUT", "a new file or folder")
+            return
+        help = f"a new file or folder{stores}; for a folder of Parquet, another one"
+        self.add_text("target", "OUT", help, type=path_or_store)
+        self.add_flag("--resume", "write the files of a folder of Parquet that are missing")
 
     def add_formats(self, before: str = "") -> None:
         """Add the formats, columns and rules of a command that reads IN and writes OUT."""

@@ -11,7 +11,7 @@ from bootstrap.config.configuration import load_data
 from corpus.document import Document
 from corpus.errors import InputError, Problems
 from corpus.formats import Columns, read, read_batches
-from corpus.formats.sources import Carry
+from corpus.formats.sources import Carry, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,13 +36,14 @@ def read_note_batches(
     options: argparse.Namespace,
     problems: Problems,
     *,
+    source: str | Source | None = None,
     columns: Columns | None = None,
     labelled: bool = True,
     carry: Carry = "nothing",
 ) -> Iterator[pa.RecordBatch]:
-    """Read the source of a command as record batches."""
+    """Read the source of a command, or another one, as record batches."""
     return read_batches(
-        options.source,
+        options.source if source is None else source,
         format=options.source_format,
         columns=columns or columns_of(options),
         problems=problems,

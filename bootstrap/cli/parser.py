@@ -150,7 +150,7 @@ def _add_tagging(commands: CommandParser) -> None:
     parser.add_text("model", "MODEL", help)
     parser.add_trust()
     parser.add_overrides("an option of kind:NAME, such as place_label=TOWN")
-    parser.add_source_and_target()
+    parser.add_source_and_target(datasets=True)
     parser.add_choice("--measure", _MEASURES, "confidence of a document")
     help = "write the confidence of each span as well (JSONL and Parquet)"
     parser.add_flag("--span-confidence", help)
@@ -193,7 +193,7 @@ def _add_deidentification(commands: CommandParser) -> None:
     parser.add_text("model", "MODEL", help)
     parser.add_trust()
     parser.add_overrides("an option of kind:NAME, such as place_label=TOWN")
-    parser.add_source_and_target()
+    parser.add_source_and_target(datasets=True)
     help = (
         "what replaces each class: placeholders, surrogates, limited, strict, or a TOML file "
         "(default: surrogates with a key, otherwise placeholders)"

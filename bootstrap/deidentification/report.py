@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,6 +16,9 @@ from bootstrap.deidentification.deidentify import Deidentified
 from bootstrap.deidentification.recall import Estimate
 from bootstrap.reports.estimates import share_interval
 from corpus.errors import number_of, quoted
+
+#: The parts of the keys of `Counts.mentions`.
+_PARTS = ("class", "source", "operator", "outcome")
 
 #: The most words in doubt that are named, those of the lowest probability.
 MOST_DOUBTS = 10_000
@@ -72,6 +75,7 @@ class Report:
     # Hashes of the patients of all notes, and of those with notes in several batches.
     _patients: npt.NDArray[np.int64] = field(default_factory=_nobody, init=False)
     _divided: npt.NDArray[np.int64] = field(default_factory=_nobody, init=False)
+    _divided_before: int = field(default=0, init=False)
 
     def add(self, result: Deidentified) -> None:
         """Add the numbers of some notes."""
@@ -94,6 +98,17 @@ class Report:
         ]
         self.doubts = heapq.nsmallest(MOST_DOUBTS, self.doubts)
 
+    def update(self, numbers: Mapping[str, Any]) -> None:
+        """Add the numbers of other notes, which `as_dict` returned."""
+        first = _counts(numbers["mentions"], numbers["notes"], numbers["notes with mentions"])
+        first.same_names = numbers["names that are another name of their note"]
+        second = numbers["second pass"]
+        self.first.add(first)
+        self.second.add(_counts(second["mentions"], second["searched"], second["notes"]))
+        self.doubts += [Doubt(**doubt) for doubt in numbers["words in doubt"]]
+        self.doubts = heapq.nsmallest(MOST_DOUBTS, self.doubts)
+        self._divided_before += numbers["patients in several batches"]
+
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers, serialisable as JSON."""
         return {
@@ -103,9 +118,13 @@ class Report:
             "notes with mentions": self.first.changed,
             "names that are another name of their note": self.first.same_names,
             "mentions": _rows(self.first),
-            "second pass": {"notes": self.second.changed, "mentions": _rows(self.second)},
+            "second pass": {
+                "searched": self.second.notes,
+                "notes": self.second.changed,
+                "mentions": _rows(self.second),
+            },
             "estimate": asdict(self.estimate) if self.estimate else None,
-            "patients in several batches": len(self._divided),
+            "patients in several batches": self._divided_before + len(self._divided),
             "words in doubt": [doubt._asdict() for doubt in self.doubts],
         }
 
@@ -130,9 +149,10 @@ class Report:
                 f"second pass: replaced {number_of(self.second.mentions.total(), 'more mention')} "
                 f"in {number_of(self.second.changed, 'note')}"
             )
-        if self.second.notes and len(self._divided):
+        divided = self._divided_before + len(self._divided)
+        if self.second.notes and divided:
             yield (
-                f"{number_of(len(self._divided), 'patient')} with notes that are not side by side: "
+                f"{number_of(divided, 'patient')} with notes that are not side by side: "
                 "what was found in one was not sought in all; sort the notes by patient"
             )
         if self.estimate and self.estimate.notes:
@@ -165,9 +185,13 @@ def _sums(counts: Counter[tuple[str, str, str, str]], *parts: int) -> dict[Any, 
     return dict(sums.most_common())
 
 
+def _counts(rows: Iterable[Mapping[str, Any]], notes: int, changed: int) -> Counts:
+    mentions = Counter({tuple(row[name] for name in _PARTS): row["count"] for row in rows})
+    return Counts(mentions, notes, changed)
+
+
 def _rows(counts: Counts) -> list[dict[str, Any]]:
-    names = ("class", "source", "operator", "outcome")
     return [
-        {**dict(zip(names, key, strict=True)), "count": count}
+        {**dict(zip(_PARTS, key, strict=True)), "count": count}
         for key, count in sorted(counts.mentions.items())
     ]

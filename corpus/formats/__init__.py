@@ -188,7 +188,7 @@ def read(
 
 
 def read_batches(
-    source: str | Path,
+    source: str | Path | Source,
     *,
     format: str | None = None,
     columns: Columns = Columns(),  # noqa: B008 - frozen
@@ -221,7 +221,7 @@ def read_batches(
     InputError, ProblemError
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
-    if is_synthetic(source):
+    if not isinstance(source, Source) and is_synthetic(source):
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
 
         return batches_of(notes_of(source))
@@ -240,12 +240,12 @@ _STREAMS = "expected " + " or ".join(name for name, row in FORMATS.items() if ro
 
 
 def _located(
-    source: str | Path, format: str | None, options: ReadOptions, labelled: bool
+    source: str | Path | Source, format: str | None, options: ReadOptions, labelled: bool
 ) -> tuple[Source, Format]:
     """Return a source's files and a format that reads them, after checking the options."""
     located = locate(source)
     row = format_named(format or format_of(located))
-    if is_standard(source) and not row.is_stream:
+    if is_standard(located.files[0]) and not row.is_stream:
         raise InputError(f"the format {row.name} cannot be read from standard input: {_STREAMS}")
     if options.text_encoding != "utf-8" and not row.has_encoding:
         raise InputError(f"files of the format {row.name} are UTF-8: no other encoding can be read")

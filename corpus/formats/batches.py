@@ -214,12 +214,17 @@ def with_annotations(
     confidences : mapping of str to Array
         The confidences, by the names in `CONFIDENCE_TYPES`; all that the notes have are replaced.
     """
-    fields = [*SCHEMA, *(pa.field(name, CONFIDENCE_TYPES[name]) for name in confidences)]
     columns = [*batch.columns[:3], *lists, *confidences.values()]
     if OTHERS in batch.schema.names:
-        fields.append(batch.schema.field(OTHERS))
         columns.append(batch.column(OTHERS))
-    return pa.record_batch(columns, schema=pa.schema(fields, batch.schema.metadata))
+    return pa.record_batch(columns, schema=with_confidences(batch.schema, confidences))
+
+
+def with_confidences(schema: pa.Schema, names: Iterable[str]) -> pa.Schema:
+    """Return the schema of notes with these confidences, which are in `CONFIDENCE_TYPES`."""
+    fields = [*SCHEMA, *(pa.field(name, CONFIDENCE_TYPES[name]) for name in names)]
+    others = [schema.field(OTHERS)] if OTHERS in schema.names else []
+    return pa.schema([*fields, *others], schema.metadata)
 
 
 def relabelled(

@@ -136,14 +136,18 @@ def can_be_read_twice(source: Source) -> bool:
     return all(path.is_file() for path in source.files)
 
 
-def locate(source: str | Path) -> Source:
+def locate(source: str | Path | Source) -> Source:
     """Find the files of a source: a file, a folder or a pattern; ``-`` is standard input.
+
+    A source whose files have been found is returned as it is.
 
     Raises
     ------
     InputError
         If the source does not exist.
     """
+    if isinstance(source, Source):
+        return source
     path, name = Path(source), str(source)
     if is_standard(path):
         return Source("standard input", Path(), (STANDARD,), is_folder=False)

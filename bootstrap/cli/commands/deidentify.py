@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,8 +25,10 @@ from bootstrap.cli.console import (
     write_file,
 )
 from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
+from bootstrap.cli.outputs import Output, output_of
 from bootstrap.config.configuration import load_data
 from bootstrap.data.splits import read_source_batches
+from bootstrap.datasets import Part
 from bootstrap.deidentification.deidentify import (
     Deidentified,
     DeidentifyOptions,
@@ -41,13 +42,16 @@ from bootstrap.execution.processes import default_jobs
 from bootstrap.reports.deidentification import ShownNotes, deidentification_report
 from bootstrap.reports.page import page_of
 from bootstrap.runs.folder import Run
+from corpus.arguments import is_store
 from corpus.errors import InputError, number_of
 from corpus.formats import FORMATS, Columns, count_records, read_batches, target_of, write_batches
 from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
 from corpus.formats.files import is_standard
-from corpus.formats.sources import format_of, locate
+from corpus.formats.sources import Source, format_of, locate
 from corpus.formats.synthetic import is_synthetic
 from corpus.kernels.compiled import warm_up
+from corpus.storage.atomic import refuse_existing
+from corpus.storage.manifest import digest_of_file
 from taggers import Tagger
 from taggers.base import kernels_of
 
@@ -57,43 +61,43 @@ ANNOTATIONS = "-"
 
 def main(options: argparse.Namespace) -> None:
     """Replace what is found in notes, and write them."""
-    problems = problems_of(options)
     model = None if options.model == ANNOTATIONS else named_model(options)
     how, report = _how(options, model)
     _refuse_mistakes(options, how)
-    if model is None:
-        problems.conflicts = "joined"  # what is left out would stay in the text
     columns = columns_of(options, model.of_run.columns if model else Columns())
+    output = output_of(options, columns, _target_format(options))
+    _refuse_maps(options, output)
+    if model is None:
+        output.problems.conflicts = "joined"  # what is left out would stay in the text
     shown = ShownNotes(options.show_text) if options.show_text is not None else None
-    target = target_of(options.target, format=_target_format(options), columns=columns)
     kernels = (*kernels_of(model.tagger), *how.kernels) if model else ()
     warm_up(*kernels, announce=report_compiling)
-    total = count_records(options.source, format=options.source_format)
-    notes = read_note_batches(
-        options,
-        problems,
-        columns=columns,
-        labelled=model is None,
-        carry=FORMATS[target.format].carry,
-    )
     with ExitStack() as stack:
-        tagger = stack.enter_context(model.ready(options, columns, total)) if model else None
+        for figures in stack.enter_context(output.begun(_made_by(options, how, model))):
+            report.update(figures["report"])
+        tagger = stack.enter_context(model.ready(output)) if model else None
         bar = stack.enter_context(StageProgress("notes"))
         if tagger and (options.recall or options.gold or options.json or options.html):
             report.estimate = _estimate(options, columns, tagger, how)
         if options.recall and report.estimate:
             how = replace(how, threshold=report.estimate.threshold)
-        results = deidentified_batches(notes, tagger, how)
-        if shown:
-            results = shown.watched(results)
-        if options.reversible:
-            results = _mapped(results, stack.enter_context(map_writer(options.reversible, how.key)))
-        batches = _reported(results, report, bar, total, spans=options.spans)
-        first = next(batches, None)
-        schema, batches = (first.schema, chain([first], batches)) if first else (SCHEMA, batches)
-        written = target.write(batches if model else _annotated(batches, report), schema)
-    report_problems(problems)
-    lines = [*written_lines(written, options.target, problems), *report.lines()]
+        for part in output.parts():
+            of_part = Report(report.policy, report.fingerprint)
+            notes = output.read(part.source, labelled=model is None)
+            results = deidentified_batches(notes, tagger, how)
+            if shown:
+                results = shown.watched(results)
+            with ExitStack() as maps:
+                if options.reversible:
+                    path = _map_of(options, output, part)
+                    results = _mapped(results, maps.enter_context(map_writer(path, how.key)))
+                results = _counted(results, report, of_part, bar, output.total)
+                batches = _replaced(results, spans=options.spans)
+                output.write(part, batches if model else _annotated(batches, of_part))
+            part.figures["report"] = of_part.as_dict()
+    report_problems(output.problems)
+    written = written_lines(output.written, options.target, output.problems)
+    lines = [*written, *report.lines()]
     if shown and shown.missing:
         lines.append(f"{number_of(shown.missing, 'id')} of --show-text: no note has it")
     print_report(lines, options.target)
@@ -102,6 +106,44 @@ def main(options: argparse.Namespace) -> None:
     if options.html:
         page = page_of(deidentification_report(report, shown.blocks() if shown else ()))
         write_file(options.html, page.encode())
+
+
+def _made_by(
+    options: argparse.Namespace, how: DeidentifyOptions, model: NamedModel | None
+) -> dict[str, object]:
+    """Return what determines a dataset besides the notes."""
+    known, name = how.policy.known, options.policy or ""
+    files = [*([known.table] if known and known.table else []), *how.policy.phrases, name]
+    contents = [digest_of_file(Path(file)) for file in files if Path(file).is_file()]
+    return {
+        "command": "deidentify",
+        "model": model.digest if model else ANNOTATIONS,
+        "policy": (name, contents),
+        "key": how.key.fingerprint if _key(options) else "",
+        "options": (how.unit, how.doubts, options.recall, options.gold, options.spans),
+        "map": str(options.reversible or ""),
+    }
+
+
+def _refuse_maps(options: argparse.Namespace, output: Output) -> None:
+    """Raise an `InputError` if a dataset has no folder of its own for maps."""
+    if not (options.reversible and output.is_dataset):
+        return
+    if isinstance(options.target, Path):
+        target, folder = options.target.resolve(), options.reversible.resolve()
+        if folder.is_relative_to(target):
+            raise InputError("--reversible: maps are for nobody who gets OUT: name another folder")
+    if not options.resume:
+        refuse_existing(options.reversible)
+
+
+def _map_of(options: argparse.Namespace, output: Output, part: Part) -> Path:
+    """Return the path of a map: one for each file of a dataset, which is made again with it."""
+    path: Path = options.reversible
+    if output.is_dataset and isinstance(part.source, Source):
+        path /= f"{part.source.name}.map"
+        path.unlink(missing_ok=True)
+    return path
 
 
 def _refuse_mistakes(options: argparse.Namespace, how: DeidentifyOptions) -> None:
@@ -130,9 +172,9 @@ def _refuse_mistakes(options: argparse.Namespace, how: DeidentifyOptions) -> Non
 
 def _target_format(options: argparse.Namespace) -> str | None:
     """Return the format of OUT: plain text stays plain text; None for the one of its name."""
-    if options.target_format or options.spans or options.target.suffix:
+    if options.target_format or options.spans or Path(options.target).suffix:
         return str(options.target_format) if options.target_format else None
-    if is_standard(options.target) or is_synthetic(options.source):
+    if is_standard(options.target) or is_synthetic(options.source) or is_store(options.source):
         return None
     source = options.source_format or format_of(locate(options.source))
     return "text" if source == "text" else None
@@ -177,18 +219,26 @@ def _estimate(
     return estimated(coverage, options.recall)
 
 
-def _reported(
+def _counted(
     results: Iterable[tuple[pa.RecordBatch, Deidentified]],
     report: Report,
+    of_part: Report,
     bar: StageProgress,
     total: int,
-    *,
-    spans: bool,
+) -> Iterator[tuple[pa.RecordBatch, Deidentified]]:
+    """Yield results as they are, and add them to the reports of all notes and of a part."""
+    for notes, result in results:
+        report.add(result)
+        of_part.add(result)
+        bar.report("de-identifying", report.first.notes, total)
+        yield notes, result
+
+
+def _replaced(
+    results: Iterable[tuple[pa.RecordBatch, Deidentified]], *, spans: bool
 ) -> Iterator[pa.RecordBatch]:
     """Yield de-identified notes with the other columns of the source."""
     for notes, result in results:
-        report.add(result)
-        bar.report("de-identifying", report.first.notes, total)
         new = result.annotated if spans else unlabelled(result.notes)
         others = notes.set_column(1, SCHEMA.field("text"), new.column("text"))
         yield with_annotations(others, new.columns[3:6], {})

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,19 +20,22 @@ from bootstrap.cli.console import (
     report_problems,
 )
 from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
+from bootstrap.cli.outputs import Output, output_of
 from bootstrap.config.tagger_sections import TaggerSection, parse_kind
-from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, in_folder
 from bootstrap.execution.processes import default_jobs
 from bootstrap.inference import UnitFile, find_model, fitted_tagger, read_unit_file
 from bootstrap.tagging import TagOptions, TagSummary, tagged_batches
 from corpus.counts import count_words
 from corpus.errors import InputError
-from corpus.formats import FORMATS, Columns, count_records, find_files, target_of
-from corpus.formats.batches import SCHEMA
+from corpus.formats import FORMATS, find_files
+from corpus.formats.sources import CONFIDENCE, SPAN_CONFIDENCES
 from corpus.formats.synthetic import is_synthetic
 from corpus.kernels.compiled import warm_up
+from corpus.storage.manifest import digest_of_content
 from taggers import Tagger, make_tagger
 from taggers.base import Detail, kernels_of
+from taggers.model_folder import read_digest
 from taggers.propagation import refuse_unknown
 
 _KIND = "kind:"  # begins the name of a kind of tagger, in the place of a model
@@ -41,14 +43,12 @@ _KIND = "kind:"  # begins the name of a kind of tagger, in the place of a model
 
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
-    problems, summary = problems_of(options), TagSummary()
     model = named_model(options)
-    columns = columns_of(options, model.of_run.columns)
-    target = target_of(options.target, format=options.target_format, columns=columns)
+    output = output_of(options, columns_of(options, model.of_run.columns))
     detail: Detail = "entity" if options.span_confidence else "document"
-    if options.span_confidence and "span confidences" not in FORMATS[target.format].keeps:
+    if options.span_confidence and "span confidences" not in FORMATS[output.format].keeps:
         raise InputError(
-            f"the format {target.format} cannot store the confidence of spans: write JSONL or "
+            f"the format {output.format} cannot store the confidence of spans: write JSONL or "
             "Parquet"
         )
     reaches = {**model.of_run.propagate, **dict(options.propagate or ())}
@@ -58,25 +58,25 @@ def main(options: argparse.Namespace) -> None:
     propagate = {name: reach for name, reach in reaches.items() if reach}
     warm_up(*kernels_of(model.tagger), announce=report_compiling)
     how = TagOptions(model.of_run.unit, options.measure, detail, propagate, min_probability)
-    total = count_records(options.source, format=options.source_format)
-    notes = read_note_batches(
-        options,
-        problems,
-        columns=columns,
-        # The target has the column of the annotations: the source need not have it.
-        labelled=False,
-        carry=FORMATS[target.format].carry,
-    )
+    confidences = [CONFIDENCE, *([SPAN_CONFIDENCES] if detail == "entity" else [])]
+    summary = TagSummary()
     with ExitStack() as stack:
-        tagger = stack.enter_context(model.ready(options, columns, total))
+        made_by = {"command": "tag", "model": model.digest, "options": how}
+        for figures in stack.enter_context(output.begun(made_by)):
+            summary.update(TagSummary.from_dict(figures["report"]))
+        tagger = stack.enter_context(model.ready(output))
         bar = stack.enter_context(StageProgress("notes"))
-        tagged = _reported(tagged_batches(notes, tagger, how, summary), summary, bar, total)
-        first = next(tagged, None)
-        schema, tagged = (first.schema, chain([first], tagged)) if first else (SCHEMA, tagged)
-        written = target.write(tagged, schema)
-    report_problems(problems)
+        for part in output.parts():
+            of_part = TagSummary()
+            # The target has the column of the annotations: the source need not have it.
+            notes = output.read(part.source, labelled=False)
+            tagged = tagged_batches(notes, tagger, how, of_part)
+            output.write(part, _reported(tagged, summary, of_part, bar, output.total), confidences)
+            part.figures["report"] = of_part.as_dict()
+            summary.update(of_part)
+    report_problems(output.problems)
     report_problems(summary.unusual)
-    lines = [*written_lines(written, options.target, problems), *summary.lines()]
+    lines = [*written_lines(output.written, options.target, output.problems), *summary.lines()]
     print_report(lines, options.target)
 
 
@@ -98,14 +98,21 @@ class NamedModel:
     of_run: UnitFile
     section: TaggerSection | None = None
 
+    @property
+    def digest(self) -> str:
+        """What identifies the model: its digest, or its kind and options."""
+        if self.section:
+            return f"{self.section.kind} {digest_of_content(repr(self.section).encode())}"
+        return read_digest(in_folder(self.tagger).folder)
+
     @contextmanager
-    def ready(self, options: argparse.Namespace, columns: Columns, total: int) -> Iterator[Tagger]:
+    def ready(self, output: Output) -> Iterator[Tagger]:
         """Return the tagger; one that needs no annotated notes is fitted first."""
         with ExitStack() as stack:
             tagger = self.tagger
             if self.section:
-                count = partial(_count_words, options, columns, total)
-                jobs = options.jobs or default_jobs()
+                count = partial(_count_words, output)
+                jobs = output.options.jobs or default_jobs()
                 tagger = stack.enter_context(fitted_tagger(self.section, count, jobs=jobs))
             # What is loaded stays, and need not be searched for garbage again and again.
             gc.freeze()
@@ -131,19 +138,33 @@ def named_model(options: argparse.Namespace) -> NamedModel:
     return NamedModel(loaded, read_unit_file(folder))
 
 
-def _count_words(options: argparse.Namespace, columns: Columns, total: int, path: Path) -> Path:
+def _count_words(output: Output, path: Path) -> Path:
     """Count the words of the notes before they are tagged, and write them to a file."""
-    if not is_synthetic(options.source):
+    options = output.options
+    if not (output.is_dataset or is_synthetic(options.source)):
         find_files(options.source)  # which refuses what can be read only once
-    notes = read_note_batches(options, problems_of(options), columns=columns, labelled=False)
+    notes = (
+        batch
+        for source in output.sources()
+        for batch in read_note_batches(
+            options, problems_of(options), source=source, columns=output.columns, labelled=False
+        )
+    )
     with StageProgress("notes") as bar:
-        count_words(notes, progress=lambda n: bar.report("counting words", n, total)).save(path)
+        count_words(notes, progress=lambda n: bar.report("counting words", n, output.total)).save(
+            path
+        )
     return path
 
 
 def _reported(
-    batches: Iterable[pa.RecordBatch], summary: TagSummary, bar: StageProgress, total: int
+    batches: Iterable[pa.RecordBatch],
+    before: TagSummary,
+    summary: TagSummary,
+    bar: StageProgress,
+    total: int,
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        bar.report("tagging", summary.notes, total, note=f"{summary.tokens:,} tokens")
+        tokens = f"{before.tokens + summary.tokens:,} tokens"
+        bar.report("tagging", before.notes + summary.notes, total, note=tokens)
         yield batch

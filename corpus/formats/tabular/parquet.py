@@ -245,10 +245,30 @@ def _is_label(kind: pa.DataType) -> bool:
     return all(map(pa.types.is_integer, offsets)) and _is_text(types["label"])
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def checked_rows(file: pa.NativeFile, name: str, columns: Columns) -> int:
+    """Check the columns of an open file, and count its rows; `name` is its name in errors.
+
+    Raises
+    ------
+    InputError
+        If it is not a complete Parquet file, or has rows and no column of texts.
+    """
+    with _opened(name, file) as opened:
+        rows = int(opened.metadata.num_rows)
+        if rows:
+            _columns_present(opened.schema_arrow, name, columns)
+        return rows
+
+
+def schema_of(source: Source, columns: Columns) -> pa.Schema:
+    """Return the schema of the record batches of a source with its other columns."""
+    return _schema_of_all(files_of(source, "parquet"), columns)
+
+
+def _opened(path: Path | str, content: pa.NativeFile | None = None) -> pq.ParquetFile:
     """Open a file, or raise an `InputError` if it is not a complete Parquet file."""
     try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
-        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+        file = pq.ParquetFile(content or path, pre_buffer=False, buffer_size=_BUFFER)
     except FileNotFoundError as error:
         raise InputError(f"{path} cannot be read: {os.strerror(errno.ENOENT)}") from error
     except (OSError, ValueError, pa.ArrowException) as error:

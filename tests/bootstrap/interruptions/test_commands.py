@@ -37,6 +37,7 @@ COMMANDS = {
     "tag": "tag {}/model {}/notes.jsonl {}/out.parquet --jobs 1",
     "tag to brat": "tag {}/model {}/few.jsonl {}/out --to brat --jobs 1",
     "tag by lists": "tag kind:lists {}/notes.jsonl {}/out.parquet --jobs 1",
+    "tag a dataset": "tag {}/model {}/dataset {}/made --resume --jobs 1",
     "count": "count {}/notes.jsonl -o {}/out.parquet",
     "gazetteer import": "gazetteer import {}/names.csv --class name -o {}/out.parquet",
     "gazetteer merge": "gazetteer merge {}/names.parquet {}/places.parquet -o {}/out.parquet",
@@ -66,6 +67,9 @@ def prepared(tmp_path_factory, project, finished, run_here) -> Path:
     lines = (project / "gold.jsonl").read_text().splitlines(keepends=True)
     (folder / "notes.jsonl").write_text("".join(lines))
     (folder / "few.jsonl").write_text("".join(lines[:3]))
+    for name in ("a.parquet", "b/c.parquet"):
+        done = run_here("convert", folder / "few.jsonl", folder / "dataset" / name)
+        assert done.code == 0, done
     shutil.copytree(finished, folder / "run", symlinks=True)
     shutil.copytree(finished / "best" / "model", folder / "model")
     (folder / "names.csv").write_text("term,count\nanna,20\npuig,3\n")
