@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from bootstrap.execution.processes import KilledError, temporary_folder
 from corpus.errors import InputError, number_of
+from corpus.formats.places import Entry, Place
 from corpus.formats.sources import Columns, Source, suffix_of
 from corpus.formats.table import FORMATS
 from corpus.formats.tabular.parquet import checked_rows
@@ -25,13 +28,15 @@ from corpus.storage.atomic import (
     remove_partial,
     write_errors_of,
 )
-from corpus.storage.fields import Fields, parse_json
+from corpus.storage.fields import Fields
 from corpus.storage.manifest import Manifest, digest_of_file, manifest_bytes
-from corpus.storage.places import Entry, Place
 
 _log = logging.getLogger(__name__)
 
 JOB, RECORDS, MANIFEST = ".job.json", ".records", "_manifest.json"
+
+#: The key of figures that are not for everyone who gets the dataset.
+PRIVATE = "private"
 
 #: The files whose footers are read at a time: in a store, each takes a while.
 _AT_ONCE = 16
@@ -51,7 +56,8 @@ class Part:
     target : Path
         The file to write.
     figures : dict
-        What is known of it when it is written, serialisable as JSON. The caller sets it.
+        What is known of it when it is written, serialisable as JSON. The caller sets it. What is
+        `PRIVATE` is no part of the manifest.
     """
 
     source: Source
@@ -77,6 +83,8 @@ class DatasetJob:
         The files that could not be read, and may be replaced.
     rows : int
         The notes in the files that are not complete when the job begins.
+    resumed : bool
+        Whether it goes on with what was begun before.
     """
 
     source: Place
@@ -86,6 +94,7 @@ class DatasetJob:
     records: dict[str, Record] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     rows: int = 0
+    resumed: bool = False
 
     @property
     def missing(self) -> list[str]:
@@ -111,8 +120,10 @@ class DatasetJob:
     def files(self) -> Iterator[Source]:
         """Yield all files of the source, one by one."""
         for name in self.sources:
+            self.failed.append(name)
             with self._fetched(name) as source:
                 yield source
+            self.failed.remove(name)
 
     def parts(self) -> Iterator[Part]:
         """Yield the missing files; one is complete when the next is asked for."""
@@ -121,10 +132,15 @@ class DatasetJob:
             with self._fetched(name) as source, self._target_of(name) as path:
                 part = Part(source, path)
                 yield part
-                record = {**part.figures, "blake2b": digest_of_file(path)}
+                self._refuse_changed(name)
+                size, digest = path.stat().st_size, digest_of_file(path)
             self.failed.remove(name)
-            self.records[name] = {**record, "bytes": self.target.size(name)}
+            self.records[name] = {**part.figures, "bytes": size, "blake2b": digest}
             self.target.write(f"{RECORDS}/{name}.json", manifest_bytes(self.records[name]))
+
+    def _refuse_changed(self, name: str) -> None:
+        if _state_of(self.source.entry(name)) != self.sources[name]:
+            raise InputError(f"{self.source.name}/{name} has changed while it was read")
 
     @contextmanager
     def _fetched(self, name: str) -> Iterator[Source]:
@@ -149,9 +165,15 @@ class DatasetJob:
         self.target.write(JOB, manifest_bytes(self._description()))
 
     def complete(self) -> None:
-        """Write the manifest."""
-        whole = {**self._description(), "records": self.records}
-        self.target.write(MANIFEST, manifest_bytes(whole))
+        """Write the manifest, unless somebody else has begun to write to the same place."""
+        now = _read(self.target, JOB)
+        if now is None or now["made_by"] != self.made_by:
+            raise InputError(f"{self.target.name}: another process has written to it")
+        records = {
+            name: {key: value for key, value in record.items() if key != PRIVATE}
+            for name, record in self.records.items()
+        }
+        self.target.write(MANIFEST, manifest_bytes({**self._description(), "records": records}))
 
     def resume(self, before: Mapping[str, Any]) -> None:
         """Take over the records of a job that was interrupted, or is complete.
@@ -162,23 +184,26 @@ class DatasetJob:
             If the target was made from something else.
         """
         again = "; name a new folder to make it from the beginning"
+        if not {"made_by", "sources", "failed"} <= before.keys():
+            raise InputError(f"{self.target.name} was not made by this command{again}")
         made_by = before["made_by"]
         for name in {**made_by, **self.made_by}:
             if made_by.get(name) != self.made_by.get(name):
                 raise InputError(
                     f"{self.target.name}: the {name} changed after it was begun{again}"
                 )
-        failed = set(before["failed"])
-        for name in sorted({*before["sources"], *self.sources} - failed):
+        replaceable = {*before["failed"]} & self.sources.keys()
+        for name in sorted({*before["sources"], *self.sources} - replaceable):
             if before["sources"].get(name) != self.sources.get(name):
                 raise InputError(
                     f"{self.source.name}/{name} was added, removed or changed after "
                     f"{self.target.name} was begun{again}"
                 )
-        self.records = dict(before.get("records", {}))
-        for name in () if "records" in before else self.sources:
-            record = _read(self.target, f"{RECORDS}/{name}.json")
-            if record and self.target.size(name) == record["bytes"]:
+        self.resumed, records = True, before.get("records")
+        sizes = {entry.name: entry.size for entry in self.target.entries()}
+        for name in self.sources.keys() & sizes.keys():
+            record = records.get(name) if records else _read(self.target, f"{RECORDS}/{name}.json")
+            if record and sizes[name] == record["bytes"]:
                 self.records[name] = record
 
     def _description(self) -> dict[str, Any]:
@@ -209,7 +234,7 @@ def dataset_job(
         exists and is not to be resumed, another process works on it, or it was made from something
         else.
     """
-    files = {entry.name: [entry.size, entry.modified] for entry in _parquet_files(source)}
+    files = {entry.name: _state_of(entry) for entry in _parquet_files(source)}
     if not files:
         raise InputError(f"{source.name} holds no Parquet file (.parquet, .pq)")
     if source.overlaps(target):
@@ -218,9 +243,11 @@ def dataset_job(
     before = _read(target, MANIFEST) or _read(target, JOB)
     if before is not None and resume:
         job.resume(before)
+    elif target.folder and target.folder.is_file():
+        raise InputError(f"{target.name} is a file: name a new folder")
     elif before is not None or (target.folder and not resume and target.folder.exists()):
         raise InputError(f"{target.name} exists: --resume goes on with it; or name a new folder")
-    elif not target.is_empty():
+    elif target.entries():
         raise InputError(f"{target.name} holds other files: name a new folder")
     job.check(columns)
     with ExitStack() as stack:
@@ -228,7 +255,9 @@ def dataset_job(
             create_folder(target.folder)
             stack.enter_context(folder_lock(target.folder, "dataset"))
             remove_partial(target.folder)
-        is_complete = before is not None and "records" in before
+        if (_read(target, MANIFEST) or _read(target, JOB)) != before:
+            raise InputError(f"{target.name}: another process has written to it; try again")
+        is_complete = before is not None and "records" in before and not job.missing
         stack.enter_context(_explained(job))
         if not is_complete:
             job.save()
@@ -236,8 +265,8 @@ def dataset_job(
         if not job.missing:
             if not is_complete:
                 job.complete()
-            for name in (RECORDS, JOB):  # the manifest has made them superfluous
-                target.remove(name)
+            target.remove_folder(RECORDS)  # the manifest has made it superfluous
+            target.remove(JOB)
 
 
 def _parquet_files(source: Place) -> list[Entry]:
@@ -245,13 +274,26 @@ def _parquet_files(source: Place) -> list[Entry]:
     return [entry for entry in source.entries() if suffix_of(Path(entry.name)) in suffixes]
 
 
+def _state_of(entry: Entry | None) -> list[int]:
+    """Return what changes with a file."""
+    return [entry.size, entry.modified] if entry else []
+
+
 def _read(place: Place, name: str) -> dict[str, Any] | None:
-    """Read a file of JSON; None if there is none."""
-    content = place.read(name)
+    """Read a file of JSON, which may be large; None if there is none."""
+    content, where = place.read(name), f"{place.name}/{name}"
     if content is None:
         return None
-    where = f"{place.name}/{name}"
-    return Manifest(Path(where), Fields(parse_json(content, where), where)).description
+    try:
+        fields = Fields(msgspec.json.decode(content), where)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise InputError(f"{where} is damaged: it is not JSON") from None
+    return Manifest(Path(where), fields).description
+
+
+def is_begun(target: Place) -> bool:
+    """Return whether a dataset was begun at a place."""
+    return any(target.entry(name) for name in (MANIFEST, JOB))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from corpus.arguments import path_or_store
+from corpus.arguments import is_store, path_or_store
 from corpus.errors import InputError, one_line
 from corpus.formats.table import FORMATS
 
@@ -153,7 +153,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def add_path(self, name: str, metavar: str, help: str, **options: Any) -> None:
         """Add a file or a folder; a short name may precede its name and a space."""
-        self.add_argument(*name.split(), type=Path, metavar=metavar, help=help, **options)
+        self.add_argument(*name.split(), type=_local, metavar=metavar, help=help, **options)
 
     def add_flag(self, name: str, help: str, group: Any = None) -> None:
         """Add an option without a value."""
@@ -314,6 +314,13 @@ def size(text: str) -> tuple[float, float | None]:
         if len(height) < 2 and all(1 <= side <= 60 for side in (width, *height)):
             return width, height[0] if height else None
     raise argparse.ArgumentTypeError(f"{text!r}: expected inches from 1 to 60, such as 5.4x3")
+
+
+def _local(text: str) -> Path:
+    """Parse a path of this machine."""
+    if is_store(text):
+        raise argparse.ArgumentTypeError(f"{text}: expected a path of this machine")
+    return Path(text)
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:

@@ -22,11 +22,11 @@ from corpus.errors import InputError, Problems, number_of
 from corpus.formats import FORMATS, Columns, Target, WriteReport, count_records, target_of
 from corpus.formats.batches import SCHEMA, with_confidences
 from corpus.formats.files import is_standard
-from corpus.formats.sources import Source, format_of, locate
+from corpus.formats.places import Place
+from corpus.formats.sources import Source, format_of, locate, suffix_of
 from corpus.formats.synthetic import is_synthetic
 from corpus.formats.tabular.parquet import schema_of
 from corpus.storage.manifest import digest_of_content
-from corpus.storage.places import Place
 
 _log = logging.getLogger(__name__)
 
@@ -78,10 +78,9 @@ class Output:
             self.total = count_records(options.source, format=options.source_format)
             yield []
             return
-        rules = (self.columns, options.conflicts, options.invalid)
         described = {
             name: value if isinstance(value, str) else digest_of_content(repr(value).encode())
-            for name, value in {**made_by, "columns or rules": rules}.items()
+            for name, value in {**made_by, "columns": self.columns}.items()
         }
         places = Place(path_or_store(options.source)), Place(options.target)
         with dataset_job(*places, described, self.columns, resume=options.resume) as job:
@@ -94,6 +93,11 @@ class Output:
                 self.problems.counts.update(record["problems"])
                 self.total += record["documents"]
             yield list(job.records.values())
+
+    @property
+    def resumed(self) -> bool:
+        """Whether a dataset was begun before."""
+        return self._job is not None and self._job.resumed
 
     def parts(self) -> Iterator[Part]:
         """Yield what is to be written: one file, or the missing ones of a dataset."""
@@ -164,6 +168,7 @@ def output_of(options: argparse.Namespace, columns: Columns, format: str | None 
             )
         return Output(options, columns, "parquet", is_dataset=True)
     if options.resume:
+        locate(options.source)
         raise InputError(
             f"--resume goes on with a folder of Parquet, and {options.source} is none; name "
             "a folder as OUT, too"
@@ -174,8 +179,9 @@ def output_of(options: argparse.Namespace, columns: Columns, format: str | None 
 
 def _is_folder_of_parquet(options: argparse.Namespace) -> bool:
     source, target = str(options.source), Path(options.target)
-    if is_synthetic(source) or is_standard(target) or target.suffix or not os.path.isdir(source):  # noqa: PTH112
+    if is_synthetic(source) or is_standard(target) or not os.path.isdir(source):  # noqa: PTH112
         return False
-    if options.target_format not in (None, "parquet"):
+    others = {suffix for row in FORMATS.values() for suffix in row.suffixes}
+    if suffix_of(target) in others or options.target_format not in (None, "parquet"):
         return False
     return (options.source_format or format_of(locate(source))) == "parquet"

@@ -17,6 +17,9 @@ from bootstrap.deidentification.recall import Estimate
 from bootstrap.reports.estimates import share_interval
 from corpus.errors import number_of, quoted
 
+#: The key of the words in doubt.
+IN_DOUBT = "words in doubt"
+
 #: The parts of the keys of `Counts.mentions`.
 _PARTS = ("class", "source", "operator", "outcome")
 
@@ -105,7 +108,7 @@ class Report:
         second = numbers["second pass"]
         self.first.add(first)
         self.second.add(_counts(second["mentions"], second["searched"], second["notes"]))
-        self.doubts += [Doubt(**doubt) for doubt in numbers["words in doubt"]]
+        self.doubts += [Doubt(**doubt) for doubt in numbers[IN_DOUBT]]
         self.doubts = heapq.nsmallest(MOST_DOUBTS, self.doubts)
         self._divided_before += numbers["patients in several batches"]
 
@@ -125,7 +128,7 @@ class Report:
             },
             "estimate": asdict(self.estimate) if self.estimate else None,
             "patients in several batches": self._divided_before + len(self._divided),
-            "words in doubt": [doubt._asdict() for doubt in self.doubts],
+            IN_DOUBT: [doubt._asdict() for doubt in self.doubts],
         }
 
     def lines(self) -> Iterator[str]:

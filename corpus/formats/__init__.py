@@ -79,7 +79,7 @@ def find_files(source: str | Path) -> list[Path]:
 
 
 def has_column(
-    source: str | Path,
+    source: str | Path | Source,
     name: str,
     *,
     format: str | None = None,

@@ -152,7 +152,7 @@ def locate(source: str | Path | Source) -> Source:
     if is_standard(path):
         return Source("standard input", Path(), (STANDARD,), is_folder=False)
     if os.path.isdir(path):  # noqa: PTH112 - a pattern may be too long for a file name
-        below = list(_below(path))
+        below = list(files_below(path))
         known = sorted(file for file in below if suffix_of(file) in _KNOWN)
         if not known:
             raise InputError(f"{name} holds {_summary(below)}: expected {_EXPECTED}")
@@ -172,12 +172,12 @@ def _matching(pattern: str) -> Iterator[Path]:
     for match in glob(pattern, recursive=True):  # noqa: PTH207 - Path.glob takes no absolute one
         path = Path(match)
         if path.is_dir():
-            yield from (file for file in _below(path) if suffix_of(file) in _KNOWN)
+            yield from (file for file in files_below(path) if suffix_of(file) in _KNOWN)
         else:
             yield path
 
 
-def _below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
+def files_below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
     """Yield the files below a folder; links are followed, hidden files and folders skipped."""
     real = os.path.realpath(folder)
     if real in above:  # a link to a parent folder
@@ -191,7 +191,7 @@ def _below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
-            yield from _below(folder / entry.name, (*above, real))
+            yield from files_below(folder / entry.name, (*above, real))
         elif entry.is_file() or entry.is_symlink():  # a broken link is reported when it is opened
             yield folder / entry.name
 

@@ -17,7 +17,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.datasets import MANIFEST
+from bootstrap.datasets import MANIFEST, DatasetJob
 from corpus.document import Document
 from corpus.formats import write
 from corpus.storage.atomic import folder_lock
@@ -142,7 +142,7 @@ def test_after_a_file_that_cannot_be_read_it_goes_on(
     [
         ("model", "the model changed after it was begun"),
         ("options", "the options changed after it was begun"),
-        ("columns", "the columns or rules changed after it was begun"),
+        ("columns", "the columns changed after it was begun"),
         ("command", "the command changed after it was begun"),
         ("added", "z.parquet was added, removed or changed"),
         ("changed", "c.parquet was added, removed or changed"),
@@ -234,6 +234,127 @@ def test_each_file_has_a_map_of_its_own(command, dataset, finished, tmp_path) ->
         assert command("reidentify", *replaced).code == 0
         texts = [pq.read_table(path / name)["text"] for path in (dataset, out, tmp_path / "back")]
         assert texts[0] == texts[2] != texts[1]
+
+
+def test_maps_of_another_dataset_stay(command, dataset, finished, tmp_path) -> None:
+    key, maps = tmp_path / "key", tmp_path / "maps"
+    command("key", key)
+    words = ("--key-file", key, "--reversible", maps, "--jobs", 1)
+    first = ("deidentify", finished, dataset, tmp_path / "first", *words)
+    assert command(*first).code == 0
+    before = {path: path.read_bytes() for path in maps.rglob("*.map")}
+    for more in ((), ("--resume",)):
+        done = command("deidentify", finished, dataset, tmp_path / "second", *words, *more)
+        assert (done.code, "exists" in done.err) == (2, True), done
+    assert not (tmp_path / "second").exists()
+    assert command(*first, "--resume").code == 0
+    assert {path: path.read_bytes() for path in maps.rglob("*.map")} == before
+
+
+@pytest.mark.parametrize("change", ["missing", "cut"])
+def test_files_that_a_complete_dataset_lacks_are_made_again(
+    change, command, dataset, finished, tmp_path
+) -> None:
+    words = ("tag", finished, dataset, tmp_path / "out", "--jobs", 1)
+    assert command(*words).code == 0
+    before = files_of(tmp_path / "out")
+    path = tmp_path / "out" / NAMES[1]
+    path.unlink() if change == "missing" else os.truncate(path, 100)
+    done = command(*words, "--resume")
+    assert (done.code, "2 of 3 files were complete before" in done.err) == (0, True), done
+    assert files_of(tmp_path / "out") == before
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {MANIFEST}
+    assert not (tmp_path / "out" / ".job.json").exists()
+
+
+def test_a_file_that_could_not_be_read_is_not_left_out(command, copy, finished, tmp_path) -> None:
+    damage(copy / NAMES[2])
+    words = ("tag", finished, copy, tmp_path / "out", "--jobs", 1)
+    assert command(*words).code == 2
+    (copy / NAMES[2]).unlink()
+    refused = command(*words, "--resume")
+    assert (refused.code, "added, removed or changed" in refused.err) == (2, True), refused
+
+
+def test_what_is_in_doubt_is_not_in_the_manifest(command, dataset, finished, tmp_path) -> None:
+    words = ("deidentify", finished, dataset, tmp_path / "out", "--json", tmp_path / "report.json")
+    assert command(*words, "--jobs", 1).code == 0
+    assert json.loads((tmp_path / "report.json").read_text())["words in doubt"]
+    manifest = (tmp_path / "out" / MANIFEST).read_text()
+    assert "probability" not in manifest
+    assert str(tmp_path) not in manifest
+
+
+def test_annotations_of_some_files_are_enough(command, copy, tmp_path) -> None:
+    plain = pq.read_table(copy / NAMES[0])
+    nothing = pa.array([[]] * 30, plain.schema.field("label").type)
+    without = plain.set_column(plain.schema.get_field_index("label"), "label", nothing)
+    pq.write_table(without, copy / NAMES[0])
+    done = command("deidentify", "-", copy, tmp_path / "out", "--jobs", 1)
+    assert done.code == 0, done
+    for name in NAMES:
+        pq.write_table(without, copy / name)
+    done = command("deidentify", "-", copy, tmp_path / "nothing", "--jobs", 1)
+    assert (done.code, "the notes have no annotations" in done.err) == (2, True), done
+    assert not (tmp_path / "nothing" / MANIFEST).exists()
+    pq.write_table(plain.drop_columns(["label"]), copy / NAMES[1])
+    done = command("deidentify", "-", copy, tmp_path / "other", "--jobs", 1)
+    assert f"{NAMES[1]} has no column of annotations" in done.err
+    assert not (tmp_path / "other" / NAMES[1]).exists()
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_complete(
+    command, copy, finished, tmp_path, monkeypatch
+) -> None:
+    upload = DatasetJob._target_of
+
+    def touched(job: DatasetJob, name: str) -> Any:
+        os.utime(copy / name, ns=(1, 1))
+        return upload(job, name)
+
+    monkeypatch.setattr(DatasetJob, "_target_of", touched)
+    done = command("tag", finished, copy, tmp_path / "out", "--jobs", 1)
+    assert (done.code, f"{NAMES[0]} has changed while it was read" in done.err) == (2, True)
+    assert not (tmp_path / "out" / MANIFEST).exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("{}", "file:///tmp/out", "file:///tmp/out is no place of a store"),
+        ("{}", "s3://[x", "s3://[x cannot be opened"),
+        ("{}", "s3://name:word@bucket/out", "a URL with a password is visible"),
+        ("s3://bucket/a#1", "{}-out", "expected %23"),
+    ],
+)
+def test_places_that_are_no_store(source, target, message, command, copy, finished) -> None:
+    words = [word.replace("{}", str(copy)) for word in (source, target)]
+    done = command("tag", finished, *words, "--jobs", 1)
+    assert (done.code, message in done.err, "word" in done.err.replace("password", "")) == (
+        2,
+        True,
+        False,
+    ), done
+
+
+def test_links_and_names(command, copy, finished, tmp_path) -> None:
+    """A link to a parent folder has nothing new, and OUT may have a dot."""
+    (copy / "b" / "all").symlink_to(copy)
+    (copy / "linked.parquet").symlink_to(copy / NAMES[0])
+    (copy / "c d% é#.parquet").write_bytes((copy / NAMES[0]).read_bytes())
+    assert command("tag", finished, copy, tmp_path / "out.v2", "--jobs", 1).code == 0
+    assert sorted(files_of(tmp_path / "out.v2")) == sorted(
+        [*NAMES, "linked.parquet", "c d% é#.parquet"]
+    )
+    (copy / "nowhere.parquet").symlink_to(copy / "none")
+    done = command("tag", finished, copy, tmp_path / "out", "--jobs", 1)
+    assert (done.code, "nowhere.parquet is a link that leads nowhere" in done.err) == (2, True)
+    (copy / "nowhere.parquet").unlink()
+    Path(os.fsdecode(bytes(copy) + b"/caf\xe9.parquet")).write_bytes(b"")
+    done = command("tag", finished, copy, tmp_path / "out", "--jobs", 1)
+    assert (done.code, "is not UTF-8; rename it" in done.err) == (2, True), done
+    json_file = command("deidentify", finished, copy, tmp_path / "out", "--json", "s3://b/x.json")
+    assert "expected a path of this machine" in json_file.err
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from bootstrap.cli.inputs import columns_of, problems_of, read_note_batches
 from bootstrap.cli.outputs import Output, output_of
 from bootstrap.config.configuration import load_data
 from bootstrap.data.splits import read_source_batches
-from bootstrap.datasets import Part
+from bootstrap.datasets import PRIVATE, Part, is_begun
 from bootstrap.deidentification.deidentify import (
     Deidentified,
     DeidentifyOptions,
@@ -36,17 +36,27 @@ from bootstrap.deidentification.deidentify import (
     deidentify_options,
 )
 from bootstrap.deidentification.recall import Estimate, coverage_of, estimated
-from bootstrap.deidentification.report import Report
+from bootstrap.deidentification.report import IN_DOUBT, Report
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import default_jobs
 from bootstrap.reports.deidentification import ShownNotes, deidentification_report
 from bootstrap.reports.page import page_of
 from bootstrap.runs.folder import Run
-from corpus.arguments import is_store
+from corpus.arguments import is_store, path_or_store
 from corpus.errors import InputError, number_of
-from corpus.formats import FORMATS, Columns, count_records, read_batches, target_of, write_batches
+from corpus.formats import (
+    FORMATS,
+    Columns,
+    count_records,
+    find_files,
+    has_column,
+    read_batches,
+    target_of,
+    write_batches,
+)
 from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
 from corpus.formats.files import is_standard
+from corpus.formats.places import Place
 from corpus.formats.sources import Source, format_of, locate
 from corpus.formats.synthetic import is_synthetic
 from corpus.kernels.compiled import warm_up
@@ -74,7 +84,7 @@ def main(options: argparse.Namespace) -> None:
     warm_up(*kernels, announce=report_compiling)
     with ExitStack() as stack:
         for figures in stack.enter_context(output.begun(_made_by(options, how, model))):
-            report.update(figures["report"])
+            report.update(figures["report"] | figures.get(PRIVATE, {IN_DOUBT: []}))
         tagger = stack.enter_context(model.ready(output)) if model else None
         bar = stack.enter_context(StageProgress("notes"))
         if tagger and (options.recall or options.gold or options.json or options.html):
@@ -93,12 +103,17 @@ def main(options: argparse.Namespace) -> None:
                     results = _mapped(results, maps.enter_context(map_writer(path, how.key)))
                 results = _counted(results, report, of_part, bar, output.total)
                 batches = _replaced(results, spans=options.spans)
-                output.write(part, batches if model else _annotated(batches, of_part))
-            part.figures["report"] = of_part.as_dict()
+                if model is None:
+                    batches = _annotated(batches, output, part, of_part)
+                output.write(part, batches)
+            part.figures["report"] = numbers = of_part.as_dict()
+            part.figures[PRIVATE] = {IN_DOUBT: numbers.pop(IN_DOUBT)}
+        if model is None:
+            _refuse_unannotated(report, f"; {options.target} has them as they were: remove it")
     report_problems(output.problems)
     written = written_lines(output.written, options.target, output.problems)
     lines = [*written, *report.lines()]
-    if shown and shown.missing:
+    if shown and shown.missing and not output.resumed:
         lines.append(f"{number_of(shown.missing, 'id')} of --show-text: no note has it")
     print_report(lines, options.target)
     if options.json:
@@ -114,14 +129,19 @@ def _made_by(
     """Return what determines a dataset besides the notes."""
     known, name = how.policy.known, options.policy or ""
     files = [*([known.table] if known and known.table else []), *how.policy.phrases, name]
-    contents = [digest_of_file(Path(file)) for file in files if Path(file).is_file()]
+    gold = find_files(options.gold) if options.gold else []
+    digests = [
+        [digest_of_file(Path(file)) for file in named if Path(file).is_file()]
+        for named in (files, gold)
+    ]
     return {
         "command": "deidentify",
         "model": model.digest if model else ANNOTATIONS,
-        "policy": (name, contents),
+        "policy": (name, digests[0]),
         "key": how.key.fingerprint if _key(options) else "",
-        "options": (how.unit, how.doubts, options.recall, options.gold, options.spans),
-        "map": str(options.reversible or ""),
+        "options": (how.unit, options.recall, digests[1], options.spans),
+        "choice of reports (--json, --html)": how.doubts,
+        "map": options.reversible,
     }
 
 
@@ -129,11 +149,10 @@ def _refuse_maps(options: argparse.Namespace, output: Output) -> None:
     """Raise an `InputError` if a dataset has no folder of its own for maps."""
     if not (options.reversible and output.is_dataset):
         return
-    if isinstance(options.target, Path):
-        target, folder = options.target.resolve(), options.reversible.resolve()
-        if folder.is_relative_to(target):
-            raise InputError("--reversible: maps are for nobody who gets OUT: name another folder")
-    if not options.resume:
+    maps, target = Place(options.reversible), Place(options.target)
+    if maps.overlaps(target) or maps.overlaps(Place(path_or_store(options.source))):
+        raise InputError("--reversible: maps are for nobody who gets OUT: name another folder")
+    if not (options.resume and is_begun(target)):
         refuse_existing(options.reversible)
 
 
@@ -244,13 +263,24 @@ def _replaced(
         yield with_annotations(others, new.columns[3:6], {})
 
 
-def _annotated(batches: Iterable[pa.RecordBatch], report: Report) -> Iterator[pa.RecordBatch]:
-    """Yield batches, and fail before they are complete if no note was annotated."""
+def _annotated(
+    batches: Iterable[pa.RecordBatch], output: Output, part: Part, report: Report
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches, and fail before they are complete if nobody has annotated the notes."""
     yield from batches
+    if not output.is_dataset:
+        _refuse_unannotated(report)
+    elif report.first.notes and not has_column(part.source, output.columns.label):
+        raise InputError(
+            f"{part.source.name} has no column of annotations, so that nothing would be replaced"
+        )
+
+
+def _refuse_unannotated(report: Report, more: str = "") -> None:
     if report.first.notes and not report.first.mentions:
         raise InputError(
             "the notes have no annotations, so that nothing would be replaced; name a model in "
-            "the place of -, or the column of the annotations with --label-column"
+            f"the place of -, or the column of the annotations with --label-column{more}"
         )
 
 

@@ -13,10 +13,17 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from corpus.arguments import is_store
+from corpus.arguments import encodable, is_store
 from corpus.errors import InputError
-from corpus.storage.atomic import create_folder, write_atomically, write_errors_of
+from corpus.formats.sources import files_below
+from corpus.storage.atomic import (
+    create_folder,
+    creation_errors_of,
+    write_atomically,
+    write_errors_of,
+)
 
+_STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 _EXPECTED = "expected s3://, gs://, abfs:// or hdfs://, or a folder of this machine"
 
 
@@ -57,23 +64,29 @@ class Place:
     Raises
     ------
     InputError
-        If no filesystem has such URLs, or the URL has a password.
+        If there is no such store, or the URL has a password.
     """
 
     def __init__(self, name: Path | str) -> None:
         self.folder = None if isinstance(name, str) and is_store(name) else Path(name)
+        self.name = str(name)
+        if not encodable(self.name):
+            raise InputError(f"{self.name}: the name is not UTF-8; rename the folder")
         if self.folder is not None:
-            self.name, self._path = str(name), str(self.folder.absolute())
+            self._path = str(self.folder.absolute())
             self._filesystem: Any = pafs.LocalFileSystem()
             return
-        url = urlsplit(str(name))
-        self.name = f"{url.scheme}://{url.netloc}{url.path}".rstrip("/")
-        if url.password:
-            raise InputError(
-                "a URL with a password is visible to others: set it in the environment, as "
-                "AWS_SECRET_ACCESS_KEY"
-            )
         try:
+            url = urlsplit(self.name)
+            if url.password:
+                raise InputError(
+                    f"{url.scheme}://: a URL with a password is visible to others; set it in the "
+                    "environment, as AWS_SECRET_ACCESS_KEY"
+                )
+            self.name = f"{url.scheme}://{url.netloc}{url.path}".rstrip("/")
+            if url.fragment or url.scheme not in _STORES:
+                expected = "expected %23 for a number sign" if url.fragment else _EXPECTED
+                raise InputError(f"{self.name} is no place of a store; {expected}")
             self._filesystem, path = pafs.FileSystem.from_uri(str(name))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise InputError(f"{self.name} cannot be opened: {error}; {_EXPECTED}") from None
@@ -96,28 +109,38 @@ class Place:
         Names with a part that begins with a dot or an underscore are left out: by convention,
         they hold no data.
         """
-        infos = [info for info in self._infos() if not _is_hidden(self._name_of(info.path))]
-        entries = (Entry(self._name_of(info.path), info.size, info.mtime_ns or 0) for info in infos)
-        return sorted(entries, key=lambda entry: entry.name)
+        if self.folder is None:
+            with self._errors("", "listed"):
+                selector = pafs.FileSelector(self._path, recursive=True, allow_not_found=True)
+                infos = self._filesystem.get_file_info(selector)
+            found = (self._entry_of(info) for info in infos)
+            entries = [entry for entry in found if entry is not None]
+        elif self.folder.is_dir():
+            paths = [path.relative_to(self.folder).as_posix() for path in files_below(self.folder)]
+            entries = [self._required(name) for name in paths]
+        elif self.folder.exists():
+            raise InputError(f"{self.name} is a file: name its folder")
+        else:
+            entries = []
+        shown = (entry for entry in entries if not _is_hidden(entry.name))
+        return sorted(shown, key=lambda entry: entry.name)
 
-    def is_empty(self) -> bool:
-        """Return whether the place has no file, apart from the lock of a folder."""
-        names = (self._name_of(info.path) for info in self._infos())
-        return all(name == ".lock" or ".partial-" in name for name in names)
-
-    def _infos(self) -> list[Any]:
-        with self._errors("", "listed"):
-            if self._info("").type == pafs.FileType.File:
-                raise InputError(f"{self.name} is a file: name its folder")
-            selector = pafs.FileSelector(self._path, recursive=True, allow_not_found=True)
-            infos = self._filesystem.get_file_info(selector)
-        return [info for info in infos if info.type == pafs.FileType.File]
-
-    def size(self, name: str) -> int | None:
-        """Return the bytes of a file; None if there is none of this name."""
+    def entry(self, name: str) -> Entry | None:
+        """Return a file; None if there is none of this name."""
         with self._errors(name, "read"):
-            info = self._info(name)
-        return int(info.size) if info.type == pafs.FileType.File else None
+            return self._entry_of(self._filesystem.get_file_info(self._full(name)))
+
+    def _required(self, name: str) -> Entry:
+        if not encodable(name):
+            raise InputError(f"{self.name}/{name}: the name of the file is not UTF-8; rename it")
+        if (entry := self.entry(name)) is None:
+            raise InputError(f"{self.name}/{name} is a link that leads nowhere")
+        return entry
+
+    def _entry_of(self, info: Any) -> Entry | None:
+        if info.type != pafs.FileType.File:
+            return None
+        return Entry(info.path[len(self._path) + 1 :], int(info.size), int(info.mtime_ns or 0))
 
     def open(self, name: str) -> Any:
         """Open a file for reading at any place of it."""
@@ -126,7 +149,7 @@ class Place:
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a small file; None if there is none of this name."""
-        if self.size(name) is None:
+        if self.entry(name) is None:
             return None
         with self._errors(name, "read"), self.open(name) as file:
             return bytes(file.read())
@@ -135,8 +158,9 @@ class Place:
         """Write a small file, or replace it at once."""
         if self.folder is not None:
             path = self.folder / name
-            create_folder(path.parent)
-            write_atomically(path, content)
+            with creation_errors_of(path, "written"):
+                create_folder(path.parent)
+                write_atomically(path, content)
             return
         with (
             self._errors(name, "written"),
@@ -146,12 +170,15 @@ class Place:
             file.write(content)
 
     def remove(self, name: str) -> None:
-        """Remove a file or a folder, if there is one."""
-        with self._errors(name, "removed"):
-            kind = self._info(name).type
-            if kind == pafs.FileType.File:
+        """Remove a file, if there is one."""
+        if self.entry(name) is not None:
+            with self._errors(name, "removed"):
                 self._filesystem.delete_file(self._full(name))
-            elif kind == pafs.FileType.Directory:
+
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder with everything in it, if there is one."""
+        with self._errors(name, "removed"):
+            if self._filesystem.get_file_info(self._full(name)).type == pafs.FileType.Directory:
                 self._filesystem.delete_dir(self._full(name))
 
     def fetch(self, name: str, folder: Path) -> Path:
@@ -181,12 +208,6 @@ class Place:
 
     def _full(self, name: str) -> str:
         return f"{self._path}/{name}" if name else self._path
-
-    def _name_of(self, path: str) -> str:
-        return path[len(self._path) + 1 :]
-
-    def _info(self, name: str) -> Any:
-        return self._filesystem.get_file_info(self._full(name))
 
     @contextmanager
     def _errors(self, name: str, what: str) -> Iterator[None]:
