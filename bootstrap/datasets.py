@@ -47,12 +47,12 @@ Record = dict[str, Any]
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A file of a dataset that is being made.
+    """A file that is being made, of a dataset or alone.
 
     Parameters
     ----------
-    source : Source
-        The file to read.
+    source : str or Source
+        The file to read. A file that is made alone has the source that the command names.
     target : Path
         The file to write.
     figures : dict
@@ -60,7 +60,7 @@ class Part:
         `PRIVATE` is no part of the manifest.
     """
 
-    source: Source
+    source: str | Source
     target: Path
     figures: Record = field(default_factory=dict)
 

@@ -150,8 +150,8 @@ class Output:
 def output_of(options: argparse.Namespace, columns: Columns, format: str | None = None) -> Output:
     """Return what a command writes.
 
-    A folder of Parquet becomes another one, if the target has no suffix and no other format. So
-    does whatever is in an object store.
+    A folder of Parquet becomes another one, unless the target has the suffix of a file or another
+    format. So does whatever is in an object store.
 
     Raises
     ------

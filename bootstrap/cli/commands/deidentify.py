@@ -268,7 +268,7 @@ def _annotated(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches, and fail before they are complete if nobody has annotated the notes."""
     yield from batches
-    if not output.is_dataset:
+    if not isinstance(part.source, Source):
         _refuse_unannotated(report)
     elif report.first.notes and not has_column(part.source, output.columns.label):
         raise InputError(
