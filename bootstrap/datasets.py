@@ -170,8 +170,8 @@ class DatasetJob:
         if now is None or now["made_by"] != self.made_by:
             raise InputError(f"{self.target.name}: another process has written to it")
         records = {
-            name: {key: value for key, value in record.items() if key != PRIVATE}
-            for name, record in self.records.items()
+            name: {key: value for key, value in self.records[name].items() if key != PRIVATE}
+            for name in self.sources  # in this order, whenever they were made
         }
         self.target.write(MANIFEST, manifest_bytes({**self._description(), "records": records}))
 
@@ -201,7 +201,7 @@ class DatasetJob:
                 )
         self.resumed, records = True, before.get("records")
         sizes = {entry.name: entry.size for entry in self.target.entries()}
-        for name in self.sources.keys() & sizes.keys():
+        for name in filter(sizes.__contains__, self.sources):
             record = records.get(name) if records else _read(self.target, f"{RECORDS}/{name}.json")
             if record and sizes[name] == record["bytes"]:
                 self.records[name] = record
