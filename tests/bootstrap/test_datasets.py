@@ -236,7 +236,7 @@ def test_each_file_has_a_map_of_its_own(command, dataset, finished, tmp_path) ->
         assert texts[0] == texts[2] != texts[1]
 
 
-def test_maps_of_another_dataset_stay(command, dataset, finished, tmp_path) -> None:
+def test_maps_of_another_dataset_stay(command, dataset, finished, tmp_path, monkeypatch) -> None:
     key, maps = tmp_path / "key", tmp_path / "maps"
     command("key", key)
     words = ("--key-file", key, "--reversible", maps, "--jobs", 1)
@@ -247,6 +247,10 @@ def test_maps_of_another_dataset_stay(command, dataset, finished, tmp_path) -> N
         done = command("deidentify", finished, dataset, tmp_path / "second", *words, *more)
         assert (done.code, "exists" in done.err) == (2, True), done
     assert not (tmp_path / "second").exists()
+    (tmp_path / "elsewhere" / "maps").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    moved = command(*(word if word != maps else "maps" for word in first), "--resume")
+    assert (moved.code, "the map changed" in moved.err) == (2, True), moved
     assert command(*first, "--resume").code == 0
     assert {path: path.read_bytes() for path in maps.rglob("*.map")} == before
 

@@ -141,7 +141,7 @@ def _made_by(
         "key": how.key.fingerprint if _key(options) else "",
         "options": (how.unit, options.recall, digests[1], options.spans),
         "choice of reports (--json, --html)": how.doubts,
-        "map": options.reversible,
+        "map": options.reversible and options.reversible.resolve(),
     }
 
 
