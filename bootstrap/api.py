@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,12 @@ from bootstrap.config.configuration import (
 )
 from bootstrap.config.overrides import Source
 from bootstrap.data.preparation import prepare
-from bootstrap.deidentification.deidentify import deidentified_batches, deidentify_options
+from bootstrap.deidentification.deidentify import (
+    DeidentifyOptions,
+    deidentified_batches,
+    deidentify_options,
+)
+from bootstrap.execution.cluster import connected
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
 from bootstrap.execution.processes import default_jobs
 from bootstrap.experiments.folder import opened_experiment
@@ -26,12 +31,14 @@ from bootstrap.experiments.plan import load_plan
 from bootstrap.experiments.results import read_results, write_results
 from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
 from bootstrap.inference import TaggedDocument, find_model, read_unit_file, tag_documents
+from bootstrap.record_batches import BatchDeidentifier, BatchTagger
 from bootstrap.reports.comparison import RunResult
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import with_classes_of_lists
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
+from bootstrap.tagging import TagOptions
 from corpus import formats
 from corpus.arguments import elements_of, typed
 from corpus.document import Document
@@ -147,13 +154,87 @@ class Model:
         TypeError, InputError
             If the policy or the key is invalid; otherwise as in `tag`.
         """
-        name = str(policy) if policy else "placeholders" if key is None else "surrogates"
-        options = deidentify_options(
-            name, None if key is None else Key(key), self.unit, threshold=threshold
-        )
+        options = self._deidentify_options(policy, key, threshold)
         batches = batches_of(_documents_of(notes, "notes", str))
         results = deidentified_batches(batches, self.tagger, options)
         return chain.from_iterable(documents_of(result.annotated) for _, result in results)
+
+    @typed
+    def batch_tagger(
+        self, *, measure: str = "probability", columns: Mapping[str, str] | None = None
+    ) -> BatchTagger:
+        """Return a function that tags notes in record batches, in any process.
+
+        It is a plain value that pickles, for Ray Data, Spark and other engines. Each process loads
+        the model once, from its path, which all machines need.
+
+        Parameters
+        ----------
+        measure : str
+            As in `tag`.
+        columns : mapping of str to str, optional
+            The names of the columns ``id``, ``text``, ``label`` and ``group``, where they differ.
+
+        Returns
+        -------
+        callable
+            From RecordBatch to RecordBatch: it receives texts, and returns the same rows with a
+            column of spans and one of confidences. Other columns stay.
+
+        Examples
+        --------
+        >>> tag = bootstrap.load("runs/first").batch_tagger()  # doctest: +SKIP
+        >>> frame.mapInArrow(lambda batches: map(tag, batches), schema)  # doctest: +SKIP
+        """
+        options = TagOptions(
+            self.unit, measure, propagate=self.propagate, min_probability=self.min_probability
+        )
+        return BatchTagger(self.tagger.saved, options, _columns(columns))
+
+    @typed
+    def batch_deidentifier(
+        self,
+        *,
+        policy: str | Path | None = None,
+        key: bytes | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> BatchDeidentifier:
+        """Return a function that de-identifies notes in record batches, in any process.
+
+        Notes of a patient, whom the column ``group`` names, are seen together within a batch alone.
+
+        Parameters
+        ----------
+        policy, key
+            As in `deidentify`.
+        columns : mapping of str to str, optional
+            As in `batch_tagger`.
+
+        Raises
+        ------
+        InputError
+            If the policy or the key is invalid, or the policy has ``[known]`` patients.
+        """
+        options = self._deidentify_options(policy, key)
+        if options.policy.known:
+            raise InputError(f"the policy {policy} has [known], which bootstrap deidentify reads")
+        return BatchDeidentifier(self.tagger.saved, options, _columns(columns))
+
+    def _deidentify_options(
+        self, policy: str | Path | None, key: bytes | None, threshold: float = 0.0
+    ) -> DeidentifyOptions:
+        name = str(policy) if policy else "placeholders" if key is None else "surrogates"
+        given = None if key is None else Key(key)
+        return deidentify_options(name, given, self.unit, threshold=threshold)
+
+
+def _columns(names: Mapping[str, str] | None) -> Columns:
+    """Return the names of columns, some of which are given."""
+    known = asdict(Columns())
+    for key in names or ():
+        if key not in known:
+            raise InputError(f"columns has the key {key!r}; expected {', '.join(known)}")
+    return Columns(**(known | dict(names or {})))
 
 
 def _documents_of(values: Iterable[Any], name: str, *kinds: type) -> Iterator[Document]:
@@ -307,7 +388,10 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
 ) -> Run:
     configuration = with_classes_of_lists(configuration)
     notes, _ = prepare(configuration)
-    with opened_run(folder, configuration, resume=resume) as run:
+    with (
+        connected(configuration.execution.cluster),
+        opened_run(folder, configuration, resume=resume) as run,
+    ):
         if not run.is_finished():
             warm_up_taggers(configuration)
             for metrics in run_iterations(

@@ -76,15 +76,15 @@ def encodable(*texts: str | None) -> bool:
     return True
 
 
-#: The URL of an object store. A path of this machine has no such beginning.
+#: The URL of an object store or a scheduler. A path of this machine has no such beginning.
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 
 
-def is_store(name: str) -> bool:
-    """Return whether a name is the URL of an object store."""
+def is_url(name: str) -> bool:
+    """Return whether a name is the URL of an object store or a scheduler."""
     return _URL.match(name) is not None
 
 
 def path_or_store(name: str) -> Path | str:
     """Return a path of this machine, or the URL of an object store as it is."""
-    return name if is_store(name) else Path(name)
+    return name if is_url(name) else Path(name)

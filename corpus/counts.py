@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +255,10 @@ def _add_counts(counts: Int64Array, words: npt.NDArray[np.integer[Any]], size: i
     return counts
 
 
+#: The tokens of documents, and the keys of their patients.
+Piece = tuple[Tokens, pa.LargeStringArray]
+
+
 def count_words(
     batches: Iterable[pa.RecordBatch], *, progress: Callable[[int], None] | None = None
 ) -> WordCounts:
@@ -267,15 +272,25 @@ def count_words(
     progress : callable, optional
         Called with the number of documents counted so far.
     """
+    return count_tokens(chain.from_iterable(map(tokenized, batches)), progress=progress)
+
+
+def count_tokens(
+    pieces: Iterable[Piece], *, progress: Callable[[int], None] | None = None
+) -> WordCounts:
+    """Count the words of documents that have been tokenized; see `count_words`."""
     counter = WordCounter(with_patients=True)
-    for batch in batches:
-        texts = batch.column("text")
-        keys = patient_keys(batch.column("group"), batch.column("id"))
-        for piece in pieces_of(texts):
-            counter.add(tokenize(texts[piece]), keys[piece])
-            if progress:
-                progress(counter.total)
+    for tokens, patients in pieces:
+        counter.add(tokens, patients)
+        if progress:
+            progress(counter.total)
     return counter.counts()
+
+
+def tokenized(batch: pa.RecordBatch) -> Iterator[Piece]:
+    """Tokenize documents, a bounded number at a time, which may be done in another process."""
+    texts, keys = batch.column("text"), patient_keys(batch.column("group"), batch.column("id"))
+    return ((tokenize(texts[piece]), keys[piece]) for piece in pieces_of(texts))
 
 
 def pieces_of(texts: pa.LargeStringArray) -> Iterator[slice]:

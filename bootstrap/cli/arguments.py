@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from corpus.arguments import is_store, path_or_store
+from corpus.arguments import is_url, path_or_store
 from corpus.errors import InputError, one_line
 from corpus.formats.table import FORMATS
 
@@ -236,6 +236,11 @@ class CommandParser(argparse.ArgumentParser):
         """Add the number of processes."""
         self.add_number("--jobs", "number of processes (default: all processors)")
 
+    def add_cluster(self) -> None:
+        """Add the cluster that does the work of a command."""
+        help = "the address of a Dask scheduler, or its file; its workers take the place of --jobs"
+        self.add_text("--cluster", "ADDRESS", help)
+
     def add_random_state(self) -> None:
         """Add the seed of the random number generator."""
         help = "seed of the random number generator (default: 0)"
@@ -318,7 +323,7 @@ def size(text: str) -> tuple[float, float | None]:
 
 def _local(text: str) -> Path:
     """Parse a path of this machine."""
-    if is_store(text):
+    if is_url(text):
         raise argparse.ArgumentTypeError(f"{text}: expected a path of this machine")
     return Path(text)
 

@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -85,7 +85,8 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
     try:
         module, _, function = options.main.partition(".")
         command = getattr(importlib.import_module(f"bootstrap.cli.commands.{module}"), function)
-        code = command(options) or 0
+        with _cluster_of(options):
+            code = command(options) or 0
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Exception, KeyboardInterrupt) as error:
@@ -97,6 +98,15 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
         os.umask(umask)
     log_event("command ended", code=code)
     return code
+
+
+def _cluster_of(options: argparse.Namespace) -> AbstractContextManager[object]:
+    """Return a context in which the cluster that a command names does its work."""
+    if not (cluster := getattr(options, "cluster", None)):
+        return nullcontext()
+    from bootstrap.execution.cluster import connected  # noqa: PLC0415 - slow, and rarely needed
+
+    return connected(cluster)
 
 
 def _check_surroundings() -> None:

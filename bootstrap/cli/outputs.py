@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from bootstrap.cli.inputs import problems_of, read_note_batches
 from bootstrap.datasets import DatasetJob, Part, dataset_job
-from corpus.arguments import is_store, path_or_store
+from corpus.arguments import is_url, path_or_store
 from corpus.errors import InputError, Problems, number_of
 from corpus.formats import FORMATS, Columns, Target, WriteReport, count_records, target_of
 from corpus.formats.batches import SCHEMA, with_confidences
@@ -159,7 +159,7 @@ def output_of(options: argparse.Namespace, columns: Columns, format: str | None 
         If the target exists or cannot be written, or there is nothing to resume.
     """
     format = format or options.target_format
-    in_store = is_store(str(options.source)) or is_store(str(options.target))
+    in_store = is_url(str(options.source)) or is_url(str(options.target))
     if in_store or _is_folder_of_parquet(options):
         if {options.source_format, format} - {None, "parquet"}:
             raise InputError(

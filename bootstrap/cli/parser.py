@@ -169,6 +169,7 @@ def _add_tagging(commands: CommandParser) -> None:
     )
     parser.add_formats("that of the run, or ")
     parser.add_jobs()
+    parser.add_cluster()
 
     summary = "score predicted against gold annotations"
     parser = commands.add_command("evaluate", "evaluate.main", summary)
@@ -213,6 +214,7 @@ def _add_deidentification(commands: CommandParser) -> None:
     parser.add_text("--show-text", "ID", help, nargs="*")
     parser.add_formats("that of the run, or ")
     parser.add_jobs()
+    parser.add_cluster()
 
     parser = commands.add_command("key", "deidentify.key", "make a key for deidentify")
     parser.add_path("file", "FILE", "a new file")
@@ -289,6 +291,7 @@ def _add_conversions(commands: CommandParser) -> None:
     parser = commands.add_command("count", "count.main", "count the words of a corpus")
     parser.add_notes()
     parser.add_output("a new Parquet file", required=True)
+    parser.add_cluster()
 
 
 def _add_embed(commands: CommandParser) -> None:

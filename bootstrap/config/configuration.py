@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from bootstrap.active_learning.queries import QUERIES, ActiveOptions
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
+    ExecutionOptions,
     ListsOptions,
     LoopOptions,
     ReferenceOptions,
@@ -57,6 +58,7 @@ SECTIONS = (
     "loop",
     "select",
     "active",
+    "execution",
 )
 
 #: The message about a configuration without ``[active]``.
@@ -91,6 +93,8 @@ class Configuration:
         ``[later_tagger]``; None has the same tagger in all iterations.
     active : ActiveOptions, optional
         ``[active]``; None is self-training without active learning.
+    execution : ExecutionOptions
+        ``[execution]``, which does not change results.
     """
 
     data: DataOptions
@@ -106,6 +110,7 @@ class Configuration:
     second: TaggerSection | None = None
     later: LaterTagger | None = None
     active: ActiveOptions | None = None
+    execution: ExecutionOptions = field(default_factory=ExecutionOptions)
 
     def __post_init__(self) -> None:
         optional = ("test", "seed") if self.initial_model else ("test",)
@@ -306,6 +311,7 @@ class Configuration:
             "augment": asdict(self.augment),
             "loop": asdict(self.loop),
             "select": select,
+            "execution": asdict(self.execution),
         }
         if self.active:
             tables["active"] = asdict(self.active)
@@ -421,6 +427,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     if "active" in tables:
         options = parse_section(ActiveOptions, tables["active"], "active", source)
         active = located(options, "active", source)
+    execution = parse_section(ExecutionOptions, completed("execution"), "execution", source)
     try:
         return Configuration(
             located(data, "data", source),
@@ -436,6 +443,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             second,
             later,
             active,
+            located(execution, "execution", source),
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"{source.origins(*SECTIONS)}: {error}") from None

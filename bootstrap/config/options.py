@@ -153,6 +153,19 @@ class DataOptions(SplitOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class ExecutionOptions:
+    """Where notes are tagged; every field is a key of ``[execution]``."""
+
+    cluster: str = option(
+        "",
+        "the Dask cluster that tags the notes of a run, or carries out the runs of an experiment: "
+        "the address of its scheduler, or the file that it writes; by default, this machine",
+        example='"tls://10.0.0.5:8786"',
+        path=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ListsOptions:
     """What lists mean; every field is a key of ``[lists]``."""
 

@@ -14,6 +14,7 @@ from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.experiment_options import ExperimentOptions, SeedOptions
 from bootstrap.config.options import (
     DataOptions,
+    ExecutionOptions,
     InitialModelSelection,
     LaterTaggerStart,
     ListsOptions,
@@ -75,6 +76,7 @@ _SECTIONS: Mapping[str, type[Any]] = {
     "select": SelectOptions,
     "select.reference": ReferenceOptions,
     "active": ActiveOptions,
+    "execution": ExecutionOptions,
 }
 
 #: The help of the kinds of taggers, by section.

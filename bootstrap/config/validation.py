@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from bootstrap.config.overrides import ConfigurationError, Source
+from corpus.arguments import is_url
 from corpus.errors import InputError
 from corpus.formats.synthetic import is_synthetic
 from taggers.options import checked_value, is_required, path_fields
@@ -114,7 +115,9 @@ def located(options: OptionsT, section: str, source: Source) -> OptionsT:
 def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
     if isinstance(value, tuple):
         return tuple(_absolute(path, builtin, folder) for path in value)
-    if not value or isinstance(value, float) or is_synthetic(value) or value in builtin:
+    if not value or isinstance(value, float) or value in builtin:
+        return value
+    if is_synthetic(value) or is_url(value):
         return value
     path = Path(value)
     with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell

@@ -19,7 +19,7 @@ from bootstrap.deidentification.finding import TaggedNotes, outside
 from bootstrap.deidentification.repeated import Indices, PatientWords, words_of
 from bootstrap.tagging import applied
 from corpus.errors import InputError
-from corpus.formats.batches import SCHEMA, with_annotations
+from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
 from corpus.patients import number_patients
 from corpus.units import Unit
 from taggers import Tagger
@@ -145,6 +145,12 @@ class Deidentified:
         """The notes with the spans of what was replaced by a text that is not empty."""
         spans = self.spans.take(np.flatnonzero(self.spans.ends > self.spans.starts))
         return with_annotations(self.notes, spans.lists(len(self.notes)), {})
+
+    def beside(self, notes: pa.RecordBatch, *, spans: bool = False) -> pa.RecordBatch:
+        """Return the new texts with the other columns of the notes, and perhaps the spans."""
+        new = self.annotated if spans else unlabelled(self.notes)
+        others = notes.set_column(1, SCHEMA.field("text"), new.column("text"))
+        return with_annotations(others, new.columns[3:6], {})
 
 
 def deidentify(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch) -> Deidentified:

@@ -109,6 +109,11 @@ class ParallelTagger:
         shutil.copytree(self.folder, folder)
 
     @property
+    def saved(self) -> SavedModel:
+        """The description from which other processes load the model."""
+        return SavedModel(str(self.folder.absolute()), self.kind, self._digest)
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions the tagger calls."""
         return kernels_of(self._tagger or make_tagger(self.kind, self._training_options()))
@@ -171,8 +176,7 @@ class ParallelTagger:
             tag = functools.partial(self._tagger.tag, measure=measure, detail=detail)
             results = SerialExecutor().map(tag, chunks)
         else:
-            model = _SavedModel(str(self.folder.absolute()), self.kind, self._digest)
-            tag_bytes = functools.partial(_tag_bytes, model, measure, detail)
+            tag_bytes = functools.partial(_tag_bytes, self.saved, measure, detail)
             results = self._executor.map(tag_bytes, (chunk.to_bytes() for chunk in chunks))
         taggings = []
         for start, tagging in zip(starts, results, strict=True):
@@ -204,8 +208,7 @@ class ParallelTagger:
             raise ValueError("the tagger has not been trained")
         if self._executor.shares_memory:
             return SerialExecutor().map(functools.partial(work, self._tagger), batches)
-        model = _SavedModel(str(self.folder.absolute()), self.kind, self._digest)
-        of_bytes = functools.partial(_apply_to_bytes, model, work)
+        of_bytes = functools.partial(_apply_to_bytes, self.saved, work)
         return self._executor.map(of_bytes, map(to_bytes, batches))
 
     def _training_options(self) -> TaggerOptions:
@@ -341,17 +344,36 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
 
 
 @dataclass(frozen=True, slots=True)
-class _SavedModel:
-    """The description from which a worker loads a model."""
+class SavedModel:
+    """The description from which a worker loads a model.
+
+    Parameters
+    ----------
+    path : str
+        The folder of the model.
+    kind : str
+        The kind of tagger.
+    digest : str
+        The digest of the model.
+    """
 
     path: str
     kind: str
     digest: str
 
+    def load(self) -> Tagger:
+        """Load the model, which is kept for later calls.
+
+        Raises
+        ------
+        InputError
+            If it is damaged, or is another one now.
+        """
+        return _loaded(self)
+
 
 @functools.lru_cache(maxsize=1)
-def _loaded(model: _SavedModel) -> Tagger:
-    """Load a model, and keep it for the next chunks."""
+def _loaded(model: SavedModel) -> Tagger:
     folder = Path(model.path)
     tagger = load_tagger(folder, trust=(model.kind,))
     if read_digest(folder) != model.digest:
@@ -360,12 +382,12 @@ def _loaded(model: _SavedModel) -> Tagger:
 
 
 def _apply_to_bytes(
-    model: _SavedModel, work: Callable[[Tagger, pa.RecordBatch], Result], batch: bytes
+    model: SavedModel, work: Callable[[Tagger, pa.RecordBatch], Result], batch: bytes
 ) -> Result:
     """Apply a function to the model and a record batch in a worker."""
-    return work(_loaded(model), from_bytes(batch))
+    return work(model.load(), from_bytes(batch))
 
 
-def _tag_bytes(model: _SavedModel, measure: str, detail: Detail, batch: bytes) -> Tagging:
+def _tag_bytes(model: SavedModel, measure: str, detail: Detail, batch: bytes) -> Tagging:
     """Tag a batch in a worker."""
-    return _loaded(model).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
+    return model.load().tag(Batch.from_bytes(batch), measure=measure, detail=detail)

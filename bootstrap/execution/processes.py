@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
+from contextvars import ContextVar
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -53,8 +54,7 @@ class KilledError(OSError):
 class Executor(Protocol):
     """Applies functions to items, in this process, in others, or on a cluster.
 
-    To run on a cluster (Dask, Ray, arrays of Slurm jobs), a class needs these members, under these
-    rules:
+    Each follows these rules:
 
     - The function is one of a module, or a `functools.partial` of one. The items, and what the
       partial binds, are plain values that pickle: numbers, strings, bytes, NumPy arrays,
@@ -64,7 +64,7 @@ class Executor(Protocol):
       later items.
     - Results come back in the order of the items. An exception of the function is raised in the
       caller; a worker that is lost is a `KilledError`.
-    - Workers do not outlive the process that they work for, and leave Ctrl-C to it.
+    - Workers leave Ctrl-C to the process that they work for, and end soon after it.
 
     Attributes
     ----------
@@ -110,9 +110,23 @@ class ProcessExecutor(Executor):
             yield from results
 
 
+#: The executor that replaces the processes of this machine.
+_APPLYING: ContextVar[Executor | None] = ContextVar("executor", default=None)
+
+
+@contextmanager
+def applying(executor: Executor) -> Iterator[None]:
+    """Replace the processes of this machine by an executor for as long as the context lasts."""
+    token = _APPLYING.set(executor)
+    try:
+        yield
+    finally:
+        _APPLYING.reset(token)
+
+
 def executor_for(jobs: int) -> Executor:
-    """Return the executor for a number of processes on this machine."""
-    return SerialExecutor() if jobs == 1 else ProcessExecutor(jobs)
+    """Return the executor of the context, or else one for a number of processes here."""
+    return _APPLYING.get() or (SerialExecutor() if jobs == 1 else ProcessExecutor(jobs))
 
 
 def default_jobs() -> int:
@@ -155,11 +169,17 @@ def in_processes(
         for path in paths:
             path.touch()
         calls = (
-            joblib.delayed(_work)(work, str(path), *task)
+            joblib.delayed(carry_out)(work, str(path), *task)
             for path, task in zip(paths, tasks, strict=True)
         )
+        children = set(active_children())
+
+        def was_killed() -> bool:
+            children.update(active_children())
+            return any(child.exitcode for child in children)
+
         with _results(calls, jobs=jobs, waiting=jobs) as results:
-            yield from _messages(paths)
+            yield from messages_of(paths, was_killed)
             for _ in results:  # all of them have ended, or one has failed, which is raised here
                 pass
 
@@ -186,23 +206,35 @@ def _remove_leftovers() -> None:
                 continue
 
 
-def _work(work: Callable[..., None], path: str, *arguments: Any) -> None:
-    """Call a function that sends messages, which are written to a file, a line each."""
-    with Path(path).open("a", encoding="utf-8", buffering=1) as file:
+def carry_out(work: Callable[..., None], path: str, *arguments: Any) -> None:
+    """Call a function that sends messages, which are written to a file, a line each.
+
+    Raises
+    ------
+    KilledError
+        If the file is gone when it sends one: nobody waits for it any more.
+    """
+
+    def send(message: Any) -> None:
+        if not Path(path).exists():
+            raise KilledError("the process that waited for this work has ended")
+        file.write(f"{json.dumps(message)}\n")
+
+    with Path(path).open("r+", encoding="utf-8", buffering=1) as file:
+        file.seek(0, os.SEEK_END)
         try:
-            work(lambda message: file.write(f"{json.dumps(message)}\n"), *arguments)
+            work(send, *arguments)
         except BaseException:
             file.write(_FAILED.decode())
             raise
         file.write("\n")
 
 
-def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
+def messages_of(paths: Sequence[Path], has_failed: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
     """Yield the messages in files, until all tasks have ended or one of them never will."""
-    waiting, children = dict.fromkeys(range(len(paths)), 0), set(active_children())
+    waiting = dict.fromkeys(range(len(paths)), 0)
     while waiting:
-        children.update(active_children())
-        was_killed = any(child.exitcode for child in children)
+        failed = has_failed()
         for index, position in list(waiting.items()):
             with paths[index].open("rb") as file:
                 file.seek(position)
@@ -215,7 +247,7 @@ def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
                 elif line.endswith(b"\n"):  # it is complete
                     waiting[index] += len(line)
                     yield index, json.loads(line)
-        if was_killed:
+        if failed:
             return
         time.sleep(_POLL)
 

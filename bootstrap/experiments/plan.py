@@ -10,14 +10,14 @@ import copy
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any, cast
 
 from bootstrap.config.configuration import SECTIONS, read_tables
 from bootstrap.config.experiment_options import METHODS, ExperimentOptions, Method, SeedOptions
-from bootstrap.config.options import DataOptions
+from bootstrap.config.options import DataOptions, ExecutionOptions
 from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
 
@@ -27,8 +27,10 @@ MOST_POINTS = 100_000
 OWN_SECTIONS = ("experiment", "seed", "grid", "variants")
 #: The keys of a variant beside sections.
 _VARIANT_KEYS = ("method", "grid")
+#: Sections that the configurations of its runs lack.
+_NOT_OF_RUNS = ("data", "execution", *OWN_SECTIONS)
 #: Sections that are the same in all runs of an experiment.
-_COMMON = ("data", "labels", "experiment")
+_COMMON = ("data", "labels", "experiment", "execution")
 
 Tables = Mapping[str, Any]
 #: Settings of a point of the grid: the keys of each, and its value.
@@ -73,6 +75,8 @@ class Plan:
         ``[labels]``.
     variants : tuple of Variant
         The variants, in the order of the file; the others are compared with the first.
+    execution : ExecutionOptions
+        ``[execution]``.
     """
 
     source: Source
@@ -80,6 +84,7 @@ class Plan:
     data: DataOptions
     labels: Mapping[str, str] | None
     variants: tuple[Variant, ...]
+    execution: ExecutionOptions = field(default_factory=ExecutionOptions)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -122,6 +127,11 @@ def parse_plan(tables: Tables, source: Source) -> Plan:
         located(parse_section(DataOptions, data, "data", source), "data", source),
         tables.get("labels"),
         tuple(_variants(tables, source)),
+        located(
+            parse_section(ExecutionOptions, tables.get("execution", {}), "execution", source),
+            "execution",
+            source,
+        ),
     )
     _check(plan)
     return plan
@@ -173,7 +183,7 @@ def _variants(tables: Tables, source: Source) -> Iterator[Variant]:
     """Yield each variant with each point of the grid."""
     named = table_of(tables, "variants", source) or {"": {}}
     points = list(_points(tables, source))
-    base = {name: tables[name] for name in tables if name not in ("data", *OWN_SECTIONS)}
+    base = {name: tables[name] for name in tables if name not in _NOT_OF_RUNS}
     if "seed" in tables:
         base["seed"] = table_of(tables, "seed", source)
     for name, table in named.items():

@@ -6,16 +6,18 @@ import logging
 import os
 import shutil
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import problems_for, read_notes
+from bootstrap.execution.cluster import connected
 from bootstrap.execution.processes import KilledError, in_processes
 from bootstrap.experiments.configurations import (
     check_variants,
@@ -87,11 +89,17 @@ class Schedule:
         The embeddings that its runs share.
     problems : Problems
         Documents and annotations that could not be used as they are.
+    folder : Path
+        The folder of the experiment.
+    cluster : str
+        The cluster that does the work; "" is this machine.
     """
 
     runs: tuple[PlannedRun, ...]
     embeddings: tuple[PlannedEmbeddings, ...]
     problems: Problems
+    folder: Path
+    cluster: str = ""
 
     @property
     def left(self) -> list[PlannedRun]:
@@ -118,7 +126,8 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
     shared = needs_embeddings(run.configuration for run in runs)
     embeddings = tuple(map(planner.embeddings, plan.splits)) if shared else ()
     experiment.save_plan(plan)
-    return Schedule(runs, embeddings, problems)
+    folder = experiment.folder.absolute()
+    return Schedule(runs, embeddings, problems, folder, plan.execution.cluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,16 +309,44 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
     KilledError
         If a process was ended by the system.
     """
+    with connected(schedule.cluster) as cluster:
+        if not cluster:
+            yield from _carry_out_all(schedule, jobs, in_processes)
+            return
+        with _folder_of_messages(schedule.folder) as folder:
+
+            def in_workers(
+                work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
+            ) -> Iterator[tuple[int, Any]]:
+                return cluster.in_workers(work, tasks, folder=folder)
+
+            yield from _carry_out_all(schedule, 1, in_workers)
+
+
+@contextmanager
+def _folder_of_messages(experiment: Path) -> Iterator[Path]:
+    """Make a folder for what workers report, and remove those that were left before."""
+    prefix = ".messages-"
+    for folder in experiment.glob(f"{prefix}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    with TemporaryDirectory(prefix=prefix, dir=experiment) as name:
+        yield Path(name)
+
+
+def _carry_out_all(
+    schedule: Schedule, jobs: int, carry_out_tasks: Callable[..., Iterator[tuple[int, Any]]]
+) -> Iterator[Event]:
     left = schedule.left
     splits, failed = {run.split for run in left}, set()
     for shared in schedule.embeddings:
         if shared.split in splits:
-            task = (shared.configuration, shared.folder, jobs, shared.test_text)
-            for _, values in in_processes(train_shared_embeddings, [task], jobs=1):
+            folder = shared.folder.absolute()
+            task = (shared.configuration, folder, jobs, shared.test_text)
+            for _, values in carry_out_tasks(train_shared_embeddings, [task], jobs=1):
                 message = Message(*values)
                 failed |= {shared.split} if message.kind == "failed" else set()
                 yield Event(shared, message)
-    folders = {shared.split: shared.folder for shared in schedule.embeddings}
+    folders = {shared.split: shared.folder.absolute() for shared in schedule.embeddings}
     runs, tasks = [], []
     for run in left:
         needed = folders.get(run.split) if needs_embeddings([run.configuration]) else None
@@ -317,8 +354,8 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
             yield Event(run, Message("failed", f"the embeddings of {run.split} are missing"))
         else:
             runs.append(run)
-            tasks.append((run.configuration, run.run.folder, needed))
+            tasks.append((run.configuration, run.run.folder.absolute(), needed))
     at_once = max(1, min(jobs, len(runs)))
     with_jobs = [(*task, jobs // at_once) for task in tasks]
-    for index, values in in_processes(carry_out, with_jobs, jobs=at_once):
+    for index, values in carry_out_tasks(carry_out, with_jobs, jobs=at_once):
         yield Event(runs[index], Message(*values))

@@ -7,9 +7,6 @@ The files beside the iterations have their own digests.
 
 from __future__ import annotations
 
-import contextlib
-import importlib.metadata
-import platform
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +20,7 @@ import pyarrow as pa
 from bootstrap.advice.words import Missed, most_missed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.data.pattern_trust import PatternTrust
+from bootstrap.execution.environment import environment
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.iteration_folder import (
     BASELINE,
@@ -54,19 +52,6 @@ from corpus.storage.fields import with_digest
 from corpus.storage.manifest import manifest_bytes, read_manifest
 from corpus.storage.opening import RUN, check_folder
 from corpus.storage.tables import table_bytes
-
-_PACKAGES = (
-    "bootstrap-ner",
-    "gensim",
-    "joblib",
-    "numba",
-    "numpy",
-    "pyarrow",
-    "python-crfsuite",
-    "scikit-learn",
-    "scipy",
-    "simplemma",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +148,7 @@ class Run:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
-        write_atomically(self.environment_file, manifest_bytes(_environment()))
+        write_atomically(self.environment_file, manifest_bytes(environment()))
         write_atomically(self.data_file, table_bytes(data))
         self.save_configuration(configuration)
 
@@ -478,16 +463,3 @@ class Run:
 
     def _documents(self, iteration: int, name: str, classes: Sequence[str]) -> ChosenDocuments:
         return load_documents(self.iteration(iteration).folder / name, classes)
-
-
-def _environment() -> dict[str, Any]:
-    """Return the versions of Python and of the packages that a run is made with."""
-    versions = {}
-    for package in _PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[package] = importlib.metadata.version(package)
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": versions,
-    }

@@ -155,7 +155,9 @@ def _update_rules(run: Run, configuration: Configuration) -> None:
 
 
 def _may_change(name: str, before: Any) -> bool:
-    """Return whether a setting may change: a rule that stops at invalid input has had no effect."""
+    """Return whether a setting may change: one without an effect on what was done before."""
+    if name == "execution.cluster":
+        return True
     return name in ("data.conflicts", "data.invalid") and before == "stop"
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from corpus.arguments import encodable, is_store
+from corpus.arguments import encodable, is_url
 from corpus.errors import InputError
 from corpus.formats.sources import files_below
 from corpus.storage.atomic import (
@@ -68,7 +68,7 @@ class Place:
     """
 
     def __init__(self, name: Path | str) -> None:
-        self.folder = None if isinstance(name, str) and is_store(name) else Path(name)
+        self.folder = None if isinstance(name, str) and is_url(name) else Path(name)
         self.name = str(name)
         if not encodable(self.name):
             raise InputError(f"{self.name}: the name is not UTF-8; rename the folder")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 
 from bootstrap.cli.console import StageProgress, print_lines, report_problems
 from bootstrap.cli.inputs import problems_of, read_note_batches
-from corpus.counts import count_words
+from bootstrap.execution.processes import executor_for
+from corpus.counts import Piece, count_tokens, tokenized
 from corpus.errors import InputError
 from corpus.formats import count_records
+from corpus.formats.batches import from_bytes, to_bytes
 from corpus.storage.atomic import refuse_existing
 
 
@@ -17,9 +20,11 @@ def main(options: argparse.Namespace) -> None:
     refuse_existing(options.output)
     problems = problems_of(options)
     notes = read_note_batches(options, problems, labelled=False)
+    batches = (batch.select(["id", "text", "group"]) for batch in notes)
+    pieces = chain.from_iterable(executor_for(1).map(_tokenized, map(to_bytes, batches)))
     total = count_records(options.source, format=options.source_format)
     with StageProgress() as bar:
-        counts = count_words(notes, progress=lambda done: bar.report("counting", done, total))
+        counts = count_tokens(pieces, progress=lambda done: bar.report("counting", done, total))
     report_problems(problems)
     if not len(counts):
         raise InputError(f"{options.source}: no document has a word")
@@ -30,3 +35,8 @@ def main(options: argparse.Namespace) -> None:
             f"documents are in {options.output}. They are as private as the notes."
         ]
     )
+
+
+def _tokenized(batch: bytes) -> list[Piece]:
+    """Tokenize notes, which may be done on a cluster."""
+    return list(tokenized(from_bytes(batch)))

@@ -42,7 +42,7 @@ from bootstrap.execution.processes import default_jobs
 from bootstrap.reports.deidentification import ShownNotes, deidentification_report
 from bootstrap.reports.page import page_of
 from bootstrap.runs.folder import Run
-from corpus.arguments import is_store, path_or_store
+from corpus.arguments import is_url, path_or_store
 from corpus.errors import InputError, number_of
 from corpus.formats import (
     FORMATS,
@@ -54,7 +54,6 @@ from corpus.formats import (
     target_of,
     write_batches,
 )
-from corpus.formats.batches import SCHEMA, unlabelled, with_annotations
 from corpus.formats.files import is_standard
 from corpus.formats.places import Place
 from corpus.formats.sources import Source, format_of, locate
@@ -102,10 +101,9 @@ def main(options: argparse.Namespace) -> None:
                     path = _map_of(options, output, part)
                     results = _mapped(results, maps.enter_context(map_writer(path, how.key)))
                 results = _counted(results, report, of_part, bar, output.total)
-                batches = _replaced(results, spans=options.spans)
-                if model is None:
-                    batches = _annotated(batches, output, part, of_part)
-                output.write(part, batches)
+                batches = (new.beside(notes, spans=options.spans) for notes, new in results)
+                checked = batches if model else _annotated(batches, output, part, of_part)
+                output.write(part, checked)
             part.figures["report"] = numbers = of_part.as_dict()
             part.figures[PRIVATE] = {IN_DOUBT: numbers.pop(IN_DOUBT)}
         if model is None:
@@ -177,10 +175,11 @@ def _refuse_mistakes(options: argparse.Namespace, how: DeidentifyOptions) -> Non
         if options.recall and not (options.gold or Run(Path(options.model)).has_begun()):
             raise InputError("--recall needs annotated notes: name a run as MODEL, or --gold NOTES")
         return
-    if options.overrides or options.recall or options.gold or options.invalid == "skip":
+    of_model = (options.overrides, options.recall, options.gold, options.cluster)
+    if any(of_model) or options.invalid == "skip":
         raise InputError(
-            "--set, --recall, --gold and --invalid skip are for a model; - replaces annotations "
-            "alone, and all of them"
+            "--set, --recall, --gold, --cluster and --invalid skip are for a model; - replaces "
+            "annotations alone, and all of them"
         )
     if how.policy.known or how.policy.phrases:
         raise InputError(
@@ -193,7 +192,7 @@ def _target_format(options: argparse.Namespace) -> str | None:
     """Return the format of OUT: plain text stays plain text; None for the one of its name."""
     if options.target_format or options.spans or Path(options.target).suffix:
         return str(options.target_format) if options.target_format else None
-    if is_standard(options.target) or is_synthetic(options.source) or is_store(options.source):
+    if is_standard(options.target) or is_synthetic(options.source) or is_url(options.source):
         return None
     source = options.source_format or format_of(locate(options.source))
     return "text" if source == "text" else None
@@ -251,16 +250,6 @@ def _counted(
         of_part.add(result)
         bar.report("de-identifying", report.first.notes, total)
         yield notes, result
-
-
-def _replaced(
-    results: Iterable[tuple[pa.RecordBatch, Deidentified]], *, spans: bool
-) -> Iterator[pa.RecordBatch]:
-    """Yield de-identified notes with the other columns of the source."""
-    for notes, result in results:
-        new = result.annotated if spans else unlabelled(result.notes)
-        others = notes.set_column(1, SCHEMA.field("text"), new.column("text"))
-        yield with_annotations(others, new.columns[3:6], {})
 
 
 def _annotated(

@@ -22,6 +22,7 @@ from bootstrap.config.options import LoopOptions, listed, named
 from bootstrap.config.presets import language_lines
 from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import Notes, source_lines
+from bootstrap.execution.cluster import connected
 from bootstrap.execution.processes import KilledError, default_jobs
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import with_classes_of_lists
@@ -87,6 +88,7 @@ def run_and_show(
     notes, coverage_lines = prepare(configuration)  # before there is a folder
     with (
         write_errors_of(folder, _AFTER_FULL_DISK),
+        connected(configuration.execution.cluster),
         opened_run(folder, configuration, resume=resume) as run,
     ):
         if run.is_finished():  # but the process may have been killed before it completed the run

@@ -24,6 +24,7 @@ from corpus.formats.batches import (
     OTHERS,
     SCHEMA,
     columns_after_notes,
+    concatenated,
     fields_after_notes,
     in_order,
     others_of,
@@ -76,6 +77,30 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
 
 def _where(path: Path, first: int, row: int) -> str:
     return f"{path}, row {first + row}"
+
+
+def notes_of_rows(rows: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
+    """Return the notes of rows as in a file, without their annotations.
+
+    Raises
+    ------
+    InputError
+        If there is no column for texts, or one of another type, or a row has no text.
+    """
+    name = "the record batch"
+    _columns_present(rows.schema, name, columns)
+    others = [field for field in rows.schema if field.name not in astuple(columns)]
+    schema = schema_with(rows.schema.names, others, rows.schema.metadata)
+    if columns.label in rows.schema.names:
+        rows = rows.drop_columns(columns.label)
+    part = _part(_with_ids(rows, columns, "row", 0), columns, schema)
+    notes = list(checked_batches(part, lambda row: f"{name}, row {row}", Problems()))
+    return concatenated(notes) if notes else pa.RecordBatch.from_pylist([], schema)
+
+
+def rows_of_notes(notes: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
+    """Return notes as rows of a file."""
+    return _stored(notes, _stored_schema(notes.schema, columns), columns)
 
 
 def has_column(source: Source, name: str, options: ReadOptions) -> bool:
@@ -322,20 +347,23 @@ def write(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write one document per row, in row groups of bounded size."""
-    columns = target.columns
+    stored = _stored_schema(schema, target.columns)
+    with (
+        new_file(target.path) as file,
+        pq.ParquetWriter(file, stored, compression="zstd") as writer,
+    ):
+        for batch in regrouped(batches):
+            writer.write_batch(_stored(batch, stored, target.columns))
+
+
+def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
     fields = fields_after_notes(schema) | {
         columns.id: pa.field(columns.id, pa.string()),
         columns.text: pa.field(columns.text, pa.large_string()),
         columns.label: pa.field(columns.label, pa.list_(_SPAN)),
         columns.group: pa.field(columns.group, pa.string()),
     }
-    stored = pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
-    with (
-        new_file(target.path) as file,
-        pq.ParquetWriter(file, stored, compression="zstd") as writer,
-    ):
-        for batch in regrouped(batches):
-            writer.write_batch(_stored(batch, stored, columns))
+    return pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
 
 
 def _stored(batch: pa.RecordBatch, schema: pa.Schema, columns: Columns) -> pa.RecordBatch:
