@@ -12,9 +12,9 @@ import pyarrow as pa
 from bootstrap.deidentification.deidentify import DeidentifyOptions, deidentify
 from bootstrap.execution.parallel_tagger import SavedModel
 from bootstrap.tagging import TagOptions, find_spans
-from corpus.formats.batches import unlabelled, with_annotations
-from corpus.formats.sources import CONFIDENCE, Columns
-from corpus.formats.tabular.parquet import notes_of_rows, rows_of_notes
+from corpus.formats.batches import with_annotations
+from corpus.formats.sources import Columns
+from corpus.formats.tabular.parquet import notes_of_rows, spans_of_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BatchTagger:
     columns: Columns
 
     def __call__(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return rows of notes with a column of the spans that the model finds, and of confidences.
+        """Return rows with columns of the spans that the model finds, and of confidences.
 
         Raises
         ------
@@ -44,10 +44,13 @@ class BatchTagger:
             If there is no column of texts, or a text is missing, or the model cannot be loaded.
         """
         notes = notes_of_rows(rows, self.columns)
-        spans = find_spans(self.options, self.model.load(), unlabelled(notes))
-        tagged = with_annotations(notes, spans.lists, spans.confidences)
-        names = [*rows.schema.names, self.columns.label, CONFIDENCE]
-        return rows_of_notes(tagged, self.columns).select(list(dict.fromkeys(names)))
+        spans = find_spans(self.options, self.model.load(), notes)
+        new = {self.columns.label: spans_of_notes(with_annotations(notes, spans.lists, {}))}
+        new |= spans.confidences
+        rows = _without(rows, *new)
+        for name, values in new.items():
+            rows = rows.append_column(name, values)
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,16 @@ class BatchDeidentifier:
     columns: Columns
 
     def __call__(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return rows of notes with new texts and without spans; errors as in `BatchTagger`."""
+        """Return rows with new texts, and without spans; errors as in `BatchTagger`."""
         notes = notes_of_rows(rows, self.columns)
-        result = deidentify(self.options, self.model.load(), unlabelled(notes))
-        return rows_of_notes(result.beside(notes), self.columns).select(rows.schema.names)
+        result = deidentify(self.options, self.model.load(), notes)
+        rows, texts = _without(rows, self.columns.label), result.notes.column("text")
+        place = rows.schema.get_field_index(self.columns.text)
+        kind = rows.schema.field(place).type
+        if not isinstance(kind, pa.DictionaryType):
+            texts = texts.cast(kind)
+        return rows.set_column(place, self.columns.text, texts)
+
+
+def _without(rows: pa.RecordBatch, *names: str) -> pa.RecordBatch:
+    return rows.drop_columns([name for name in names if name in rows.schema.names])

@@ -84,10 +84,10 @@ class ClusterExecutor(Executor):
         try:
             for item in items:
                 while len(waiting) >= _AHEAD * self._workers:
-                    yield self._result(waiting)
+                    yield self._result(waiting.popleft())
                 waiting.append(self._submit(call, item))
             while waiting:
-                yield self._result(waiting)
+                yield self._result(waiting.popleft())
         finally:
             self._client.cancel(list(waiting))
 
@@ -104,17 +104,21 @@ class ClusterExecutor(Executor):
             path.touch()
         call = functools.partial(_on_worker, versions(), functools.partial(_in_worker, work))
         calls = zip(paths, tasks, strict=True)
-        waiting = deque(self._submit(call, (str(path), *task)) for path, task in calls)
-        futures = tuple(waiting)
+        futures = [self._submit(call, (str(path), *task)) for path, task in calls]
+        waiting = set(futures)
 
-        def has_failed() -> bool:
-            self._look_again()
-            return any(future.status not in ("pending", "finished") for future in futures)
+        def raise_errors() -> bool:
+            if self._look_again():
+                for future in [future for future in waiting if future.status != "pending"]:
+                    self._result(future)
+                    waiting.remove(future)
+            return False
 
         try:
-            yield from messages_of(paths, has_failed)
-            while waiting:
-                self._result(waiting)
+            yield from messages_of(paths, raise_errors)
+            while waiting:  # all have ended, or one has failed
+                raise_errors()
+                time.sleep(0.1)
         finally:
             for path in paths:
                 path.unlink(missing_ok=True)
@@ -126,13 +130,13 @@ class ClusterExecutor(Executor):
             warnings.simplefilter("ignore", UserWarning)
             return self._client.submit(call, item, pure=False)
 
-    def _result(self, waiting: deque[Any]) -> Any:
-        """Wait for the result of the first call, and remove it."""
+    def _result(self, future: Any) -> Any:
+        """Wait for the result of a call."""
         from distributed import KilledWorker  # noqa: PLC0415 - slow, and an extra
 
         while True:
             try:
-                result = waiting[0].result(timeout=_LOOK)
+                result = future.result(timeout=_LOOK)
                 break
             except TimeoutError:
                 self._look_again()
@@ -148,20 +152,21 @@ class ClusterExecutor(Executor):
                     f"{self._name}: the scheduler cannot import bootstrap: install the same "
                     "packages on all machines"
                 ) from None
-        waiting.popleft()
         if isinstance(result, _Failure):
             result.raise_again()
         return result
 
-    def _look_again(self) -> None:
+    def _look_again(self) -> bool:
+        """Look at the scheduler, unless that was just done."""
         if time.monotonic() - self._looked < _LOOK:
-            return
+            return False
         self._workers = self._look() or self._workers
         if time.monotonic() - self._worked > _NO_WORKERS:
             raise KilledError(
                 f"{self._name} has no worker that works: all are gone, or use over 80 % of their "
                 "memory (--memory-limit)"
             )
+        return True
 
     def _look(self) -> int:
         """Return the number of workers that can work, after a check of how machines speak."""

@@ -88,19 +88,20 @@ def notes_of_rows(rows: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
         If there is no column for texts, or one of another type, or a row has no text.
     """
     name = "the record batch"
-    _columns_present(rows.schema, name, columns)
-    others = [field for field in rows.schema if field.name not in astuple(columns)]
-    schema = schema_with(rows.schema.names, others, rows.schema.metadata)
-    if columns.label in rows.schema.names:
-        rows = rows.drop_columns(columns.label)
-    part = _part(_with_ids(rows, columns, "row", 0), columns, schema)
+    used = [part for part in _columns_present(rows.schema, name, columns) if part != columns.label]
+    part = _part(_with_ids(rows.select(used), columns, "row", 0), columns, SCHEMA)
     notes = list(checked_batches(part, lambda row: f"{name}, row {row}", Problems()))
-    return concatenated(notes) if notes else pa.RecordBatch.from_pylist([], schema)
+    return concatenated(notes) if notes else pa.RecordBatch.from_pylist([], SCHEMA)
 
 
-def rows_of_notes(notes: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
-    """Return notes as rows of a file."""
-    return _stored(notes, _stored_schema(notes.schema, columns), columns)
+def spans_of_notes(notes: pa.RecordBatch) -> pa.ListArray[Any]:
+    """Return the annotations of notes as a column of a file."""
+    starts, ends, labels = (notes.column(name) for name in ("starts", "ends", "labels"))
+    offsets = starts.offsets.to_numpy()
+    spans = pa.StructArray.from_arrays(
+        [starts.flatten(), ends.flatten(), labels.flatten()], fields=list(_SPAN)
+    )
+    return pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), spans)
 
 
 def has_column(source: Source, name: str, options: ReadOptions) -> bool:
@@ -347,36 +348,28 @@ def write(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: Target, report: WriteReport
 ) -> None:
     """Write one document per row, in row groups of bounded size."""
-    stored = _stored_schema(schema, target.columns)
-    with (
-        new_file(target.path) as file,
-        pq.ParquetWriter(file, stored, compression="zstd") as writer,
-    ):
-        for batch in regrouped(batches):
-            writer.write_batch(_stored(batch, stored, target.columns))
-
-
-def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
+    columns = target.columns
     fields = fields_after_notes(schema) | {
         columns.id: pa.field(columns.id, pa.string()),
         columns.text: pa.field(columns.text, pa.large_string()),
         columns.label: pa.field(columns.label, pa.list_(_SPAN)),
         columns.group: pa.field(columns.group, pa.string()),
     }
-    return pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
+    stored = pa.schema([fields[name] for name in in_order(schema, columns)], schema.metadata)
+    with (
+        new_file(target.path) as file,
+        pq.ParquetWriter(file, stored, compression="zstd") as writer,
+    ):
+        for batch in regrouped(batches):
+            writer.write_batch(_stored(batch, stored, columns))
 
 
 def _stored(batch: pa.RecordBatch, schema: pa.Schema, columns: Columns) -> pa.RecordBatch:
     """Return notes with the columns of a file."""
-    starts, ends, labels = (batch.column(name) for name in ("starts", "ends", "labels"))
-    offsets = starts.offsets.to_numpy()
-    spans = pa.StructArray.from_arrays(
-        [starts.flatten(), ends.flatten(), labels.flatten()], fields=list(_SPAN)
-    )
     values = columns_after_notes(batch) | {
         columns.id: batch.column("id").cast(pa.string()),
         columns.text: batch.column("text"),
-        columns.label: pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), spans),
+        columns.label: spans_of_notes(batch),
         columns.group: batch.column("group").cast(pa.string()),
     }
     return pa.record_batch([values[name] for name in schema.names], schema=schema)
