@@ -131,6 +131,12 @@ class DataOptions(SplitOptions):
         "the encoding of CSV files (detected), and of brat, CoNLL and text files (UTF-8)",
         example='"latin-1"',
     )
+    deduplicate: Literal["none", "exact", "near"] = option(
+        "none",
+        'unlabeled notes that are copies, of which all but the first are left out: "exact", those '
+        'with the text of another but for case and white space; "near", also those with nearly the '
+        "same words. Copies of validation and test notes are left out with them",
+    )
     conflicts: Literal["stop", "longest"] = option(
         "stop", 'overlapping and discontinuous annotations: "stop", or keep the "longest"'
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from bootstrap.data.label_maps import unrelated_classes
 from bootstrap.data.samples import Sample
 from bootstrap.data.splits import read_source_batches, splits_of
 from corpus.batch import Batch, batch_of_texts, make_batch
+from corpus.copies import Copies, Kind
 from corpus.errors import Problem, Problems, number_of, quoted
 from corpus.formats.batches import documents_of
 from corpus.formats.records import UNUSABLE
@@ -30,6 +32,9 @@ RARE = 30
 NARROW = 0.02
 #: The ratio of lengths from which on documents are not of the same unit.
 UNEQUAL = 4
+
+#: The number of copies in a pool from which on they are named, if they are over 5 % of it.
+MANY_COPIES = 100
 
 #: The splits whose documents are scored, by their ids.
 _SCORED = ("validation", "test")
@@ -89,6 +94,9 @@ class SplitReport:
         Number of tokens that a resource of a tagger covers, by `Coverage.of`.
     unusual : UnusualCharacters
         The texts with soft hyphens, full-width letters and the like.
+    copies : Counter of tuple of str and bool
+        Number of texts that are copies of an earlier one: by the kind of copy, and whether the
+        first is in another split.
     sample : Sample
         A random sample of the units.
     """
@@ -103,6 +111,7 @@ class SplitReport:
     keys: DocumentKeys = field(default_factory=DocumentKeys)
     covered: Counter[str] = field(default_factory=Counter)
     unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
+    copies: Counter[tuple[Kind, bool]] = field(default_factory=Counter)
     sample: Sample = field(default_factory=Sample, compare=False)
 
     @property
@@ -152,15 +161,20 @@ def check_notes(
         return Problems(conflicts="longest", invalid="skip", on_problem=callback)
 
     *annotated, unlabeled = splits_of(data)
+    copies = {kind: Copies(kind) for kind in get_args(Kind)}  # in all splits
     reports = {
-        split: _check_split(data, split, labels, coverages, SplitReport(problems_of(split)))
+        split: _check_split(
+            data, split, labels, coverages, SplitReport(problems_of(split)), copies=copies
+        )
         for split in annotated
     }
     texts = set().union(*(report.keys.texts for report in reports.values()))
     known = pa.array(texts, pa.large_string())
     report = SplitReport(problems_of(unlabeled))
     # Labels of the unlabeled documents, if any, are not used.
-    reports[unlabeled] = _check_split(data, unlabeled, {}, coverages, report, known=known)
+    reports[unlabeled] = _check_split(
+        data, unlabeled, {}, coverages, report, copies=copies, known=known
+    )
     return reports
 
 
@@ -171,14 +185,20 @@ def _check_split(
     coverages: Sequence[Coverage],
     report: SplitReport,
     *,
+    copies: Mapping[Kind, Copies],
     known: pa.LargeStringArray | None = None,
 ) -> SplitReport:
     """Count the documents of a split, and keep all texts, or known ones."""
+    own = {kind: Copies(kind) for kind in copies}
     for notes in read_source_batches(data, split, labels, report.problems):
         texts = notes.column("text")
         report.sources += len(notes)
         report.unusual.add(texts)
         report.keys.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
+        for kind, others in copies.items():
+            is_copy, is_any = own[kind].find(texts), others.find(texts)
+            report.copies[kind, False] += int(is_copy.sum())
+            report.copies[kind, True] += int((is_any & ~is_copy).sum())
         texts = normalised_texts(texts)
         if known is not None:
             texts = texts.filter(pc.is_in(texts, known))
@@ -239,6 +259,8 @@ def warnings(
     yield from _class_warnings(reports, classes)
     yield from _id_warnings(reports)
     yield from _shared_warnings(reports)
+    if data.deduplicate == "none":
+        yield from _copy_warnings(reports["unlabeled"])
     yield from _coverage_warnings(reports, coverages)
     number = reports["unlabeled"].documents
     if not number:
@@ -286,6 +308,15 @@ def reasons_against(
             yield f"{split} has ids that occur more than once: {len(repeated):,}"
     for split, report in annotated.items():
         yield from (f"{split}: {line}" for line in _stops(data, report))
+
+
+def _copy_warnings(pool: SplitReport) -> Iterator[str]:
+    copies = pool.copies["near", False]
+    if copies >= MANY_COPIES and copies > pool.sources / 20:
+        yield (
+            f"unlabeled: {copies / pool.sources:.0%} of its texts are copies of others, or have "
+            'nearly the same words; [data] deduplicate = "near" leaves all but one out'
+        )
 
 
 def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:

@@ -17,6 +17,7 @@ from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions, Sources, listed, named
 from bootstrap.data.division import validation_notes
 from corpus.batch import Batch, batch_of_texts, make_batch
+from corpus.copies import Copies
 from corpus.document import Document
 from corpus.errors import InputError, Problems, number_of, quoted
 from corpus.formats import FORMATS, Columns, has_column, read_batches
@@ -114,6 +115,8 @@ SHARED = "notes left out of the seed because a validation or test note has the s
 HELD_OUT_PATIENT = "notes held out because they are of a patient of validation or test"
 #: The problem that is counted for candidates with the id and the text of another.
 REPEATED = "notes left out because they are repeated"
+#: The problem that is counted for unlabeled notes that are copies.
+COPIES = "notes left out because they are copies"
 
 
 def compared_text(document: Document) -> str | None:
@@ -355,6 +358,7 @@ class UnlabeledNotes:
         """Yield the documents from number `start` on, in the unit of the run, without labels."""
         problems = self.problems = problems_for(self._options)
         skipped = start  # which are read all the same, so that problems are counted as ever
+        copies = self._copies()
         # Labels of the unlabeled notes, if any, are hidden from the loop.
         for notes in read_source_batches(self._options, "unlabeled", {}, problems):
             texts = normalised_texts(notes.column("text"))
@@ -362,10 +366,22 @@ class UnlabeledNotes:
             if number := int(is_held_out.sum()):
                 problems.counts[HELD_OUT] += number
             kept = notes.filter(pa.array(~is_held_out)) if number else notes
+            if copies:
+                is_copy = copies.find(kept.column("text"))
+                problems.counts.update({COPIES: number} if (number := int(is_copy.sum())) else ())
+                kept = kept.filter(pa.array(~is_copy))
             units = split_batch(kept, self._options.unit, problems).batch
             first = min(skipped, len(units))
             skipped -= first
             yield units.slice(first)
+
+    def _copies(self) -> Copies | None:
+        """Return what finds copies, also of held-out notes."""
+        if self._options.deduplicate == "none":
+            return None
+        copies = Copies(self._options.deduplicate)
+        copies.find(self._held_out)
+        return copies
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""

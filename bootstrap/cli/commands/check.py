@@ -126,6 +126,11 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     labelled = [report for split, report in reports.items() if split != "unlabeled"]
     yield "texts", [report.sources for report in every]
     yield "texts that cannot be read", [report.unreadable for report in every]
+    yield "  copies of an earlier text", [report.copies["exact", False] for report in every]
+    yield "    or with nearly the same words", [report.copies["near", False] for report in every]
+    title = "  copies of a text in a split to the left"
+    yield title, [report.copies["exact", True] for report in every]
+    yield "    or with nearly the same words", [report.copies["near", True] for report in every]
     yield f"documents ({unit})", [report.documents for report in every]
     yield "  without tokens", [report.empty for report in every]
     yield "  same text as another", [report.duplicates for report in every]

@@ -12,12 +12,14 @@ import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.data.checks import (
+    MANY_COPIES,
     SplitReport,
     check_notes,
     interval_lines,
     reasons_against,
     warnings,
 )
+from bootstrap.data.splits import COPIES, read_notes
 from corpus.document import Document, Span
 from corpus.errors import NAMED_PER_KIND
 from corpus.formats import write
@@ -258,7 +260,7 @@ def test_all_problems_can_be_listed(project, tmp_path, command) -> None:
     listed = tmp_path / "problems.txt"
     done = command("check", project / "config.toml", "--set", setting, "--problems", listed)
     assert done.code == 0
-    assert "and 8 more lines; --problems FILE writes all" in done.out
+    assert "and 9 more lines; --problems FILE writes all" in done.out
     lines = listed.read_text(encoding="utf-8").splitlines()
     assert len(lines) == number
     assert all(
@@ -292,3 +294,40 @@ def test_the_command_writes_nothing(project: Path, command: Callable[..., Any]) 
     before = sorted(project.rglob("*"))
     assert command("check", project / "config.toml").code == 0
     assert sorted(project.rglob("*")) == before
+
+
+def test_copies_within_and_across_splits_are_counted(configured) -> None:
+    words = " ".join(f"palabra{number}" for number in range(60))
+    seed = {**many(30, prefix="s"), "long": (words, [])}
+    pool = {f"u{n}": (f"{words} otra{n}", []) for n in range(MANY_COPIES)}
+    pool |= {"x": (words.upper(), []), "y": (words, [])}
+    configuration = configured(seed, many(30, prefix="v"), pool, "loop.batch=1")
+    counts = check_notes(configuration.data)["unlabeled"].copies
+    assert counts["exact", False] == 1  # y of x
+    assert counts["exact", True] == 1  # x of the seed
+    assert counts["near", False] == len(pool) - 1
+    assert counts["near", True] == 1
+    assert any('deduplicate = "near"' in line for line in check(configuration)[1])
+    configuration = configured(
+        seed, many(30, prefix="v"), pool, "loop.batch=1", 'data.deduplicate="exact"'
+    )
+    assert not any("deduplicate" in line for line in check(configuration)[1])
+
+
+@pytest.mark.parametrize(("kind", "kept"), [("none", 104), ("exact", 102), ("near", 2)])
+def test_a_pool_has_one_of_all_copies(kind, kept, configured) -> None:
+    words = " ".join(f"palabra{number}" for number in range(60))
+    pool = {f"u{n}": (f"{words} otra{n}", []) for n in range(100)}
+    pool |= {"x": (words, []), "y": (words.upper(), []), "z": ("Alta", []), "held": ("ALTA .", [])}
+    validation = {**many(30, prefix="v"), "w": ("alta .", [])}
+    configuration = configured(
+        many(30, prefix="s"), validation, pool, "loop.batch=1", f'data.deduplicate="{kind}"'
+    )
+    notes = read_notes(configuration.data, batch_size=7).unlabeled
+    ids = [name for batch in notes.batches() for name in batch.ids.to_pylist()]
+    assert len(ids) == kept
+    assert ids[0] == "u0"
+    assert [*dict.fromkeys(ids)] == ids
+    assert notes.problems.counts[COPIES] == len(pool) - kept
+    again = [name for batch in notes.batches(0) for name in batch.ids.to_pylist()]
+    assert again == ids
