@@ -124,9 +124,8 @@ def main() -> None:
     if options.speed:
         measure_speed()
         return
-    print(
-        "| random state | pool | deduplicate | left out | validation F1 | F1 |\n|---|---|---|---|---|---|"
-    )
+    print("| random state | pool | deduplicate | left out | validation F1 | F1 |")
+    print("|---|---|---|---|---|---|")
     for state in options.random_states:
         with tempfile.TemporaryDirectory() as folder:
             compare(state, Path(folder))

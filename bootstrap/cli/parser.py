@@ -92,9 +92,11 @@ def _add_runs(commands: CommandParser) -> None:
     parser.add_path("folder", "DIR", "where to write config.toml")
     parser.add_flag("--all", "write every setting with its default")
 
-    summary = "check the configuration and the notes of a run before training"
+    summary = "check the notes of a run before training, or whether its model fits new notes"
     parser = commands.add_command("check", "check.main", summary)
     parser.add_configuration()
+    help = "new notes, which are compared with those of a run: name its folder as CONFIG"
+    parser.add_text("notes", "NOTES", help, nargs="?")
     parser.add_path("--problems", "FILE", "write all problems found, one per line")
 
     parser = commands.add_command("run", "run.main", "train a tagger by self-training")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bootstrap.active_learning.cost import estimate_cost
-from bootstrap.cli.console import print_figures, print_lines, write_file
+from bootstrap.advice.shift import find_shift
+from bootstrap.cli.commands.assess import NOT_ENOUGH
+from bootstrap.cli.console import print_figures, print_lines, report_compiling, write_file
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.config.options import listed
+from bootstrap.config.options import DataOptions, listed, named
 from bootstrap.config.presets import language_lines
 from bootstrap.data.checks import (
     SplitReport,
@@ -22,17 +25,88 @@ from bootstrap.data.checks import (
 from bootstrap.data.pattern_trust import PatternTrust, trusted_patterns
 from bootstrap.data.preparation import check_budget, refuse_unknown_classes
 from bootstrap.data.representativeness import Profile, compare, percent
-from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
-from bootstrap.data.splits import Notes, read_notes, source_lines
+from bootstrap.data.samples import MOST_TOKENS, SAMPLED, Sample, predicted_shares
+from bootstrap.data.splits import Notes, read_notes, read_source_batches, source_lines
+from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.execution.processes import default_jobs
+from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_lines, with_classes_of_lists
-from corpus.errors import InputError, number_of, one_line, quoted
+from bootstrap.runs.runner import warm_up_taggers
+from corpus.batch import Batch, make_batch
+from corpus.errors import InputError, Problems, number_of, one_line, quoted
 from corpus.tags import MISALIGNED, classes_of
+from corpus.units import split_batch
 
 #: The maximum number of beginnings of documents in the table, and of warnings.
 _SHOWN_BEGINNINGS, _MOST_WARNINGS = 3, 20
 
 
-def main(options: argparse.Namespace) -> None:
+#: With fewer new documents, no difference would be seen.
+_FEW = 50
+
+
+def main(options: argparse.Namespace) -> int:
+    """Print warnings about the notes of a run, or whether its model fits new notes."""
+    if options.notes:
+        return _compare_notes(options)
+    _check_splits(options)
+    return 0
+
+
+def _compare_notes(options: argparse.Namespace) -> int:
+    """Compare new notes with those of a run; the exit code is `NOT_ENOUGH` if they differ."""
+    if options.problems:
+        raise InputError("--problems is for the notes of a configuration, without NOTES")
+    run = Run(options.config)
+    run.best_iteration()  # refuses other folders
+    configuration = load_configuration(run.config_file, options.overrides, trust=options.trust)
+    warm_up_taggers(configuration, report_compiling)
+    data = configuration.data
+    tagger = ParallelTagger.load(run.model(), trust=configuration.kinds, jobs=default_jobs())
+    notes, new = (_sample(part) for part in (data, replace(data, unlabeled=options.notes)))
+    for batch, source in ((notes, named(data.unlabeled)), (new, options.notes)):
+        if len(batch) < _FEW:
+            documents = number_of(len(batch), "document")
+            raise InputError(f"{source}: {documents}; expected {_FEW} or more, to compare them")
+    shift = find_shift(tagger, notes, new)
+    print_lines(["the model fits" if shift.fits else "the notes differ from those of the run", ""])
+    print_figures(
+        ["share of tokens or documents", "of the run", "of NOTES", "95 % interval", ""],
+        (
+            [
+                name,
+                percent(row.of_run, 1),
+                percent(row.of_new, 1),
+                f"{percent(row.low, 1)} to {percent(row.high, 1)}",
+                "differs" if row.is_large else "",
+            ]
+            for name, row in shift.rows()
+        ),
+    )
+    if shift.fits:
+        return 0
+    print_lines(
+        [
+            "",
+            "How well it finds entities in them, annotated notes show: annotate 50, and run",
+            f"  bootstrap evaluate GOLD TAGGED, after bootstrap tag {options.config} GOLD TAGGED",
+            "A run that starts from this model learns from them:",
+            f"  bootstrap run --continue {options.config} --set data.unlabeled={options.notes} "
+            "--out NEW",
+        ]
+    )
+    return NOT_ENOUGH
+
+
+def _sample(data: DataOptions) -> Batch:
+    """Return a random sample of the unlabeled notes."""
+    sample, problems = Sample(), Problems(conflicts="longest", invalid="skip")
+    for notes in read_source_batches(data, "unlabeled", {}, problems):
+        sample.add(split_batch(notes, data.unit, problems).batch)
+    return make_batch(sample.documents, labelled=False)
+
+
+def _check_splits(options: argparse.Namespace) -> None:
     """Count documents, tokens and entities of each split and print warnings."""
     configuration = load_configuration(options.config, options.overrides, trust=options.trust)
     configuration = with_classes_of_lists(configuration)

@@ -1,0 +1,182 @@
+"""Whether a model fits new notes: how these differ from the notes of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bootstrap.data.samples import sample_of
+from corpus.batch import Batch
+from corpus.errors import quoted
+from corpus.ragged import owners_of
+from corpus.tags import classes_of, find_entities
+from taggers import Tagger
+
+#: The share of the notes of the run whose confidence counts as low.
+_LOW = 0.1
+#: How much more unknown words there may be, in proportion and as a share of all tokens.
+_MORE_UNKNOWN, _MORE_POINTS = 1.5, 0.02
+#: How many times as often notes may be of low confidence, and tokens in entities of a class.
+_MORE_LOW, _OTHER_SHARE = 2.0, 2.0
+#: Resamples of the documents for an interval.
+_RESAMPLES = 1000
+
+Figures = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A share in the notes of a run, and in new ones.
+
+    Parameters
+    ----------
+    name : str
+        The class, of entities.
+    of_run, of_new : float
+        The shares.
+    low, high : float
+        The 95 % interval of `of_new`, by resampling documents.
+    is_large : bool
+        Whether the difference is too large for the model, and no chance.
+    """
+
+    name: str
+    of_run: float
+    of_new: float
+    low: float
+    high: float
+    is_large: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How new notes differ from those of a run.
+
+    Parameters
+    ----------
+    unknown : Difference
+        Tokens whose word is not in a sample of the notes of the run.
+    doubtful : Difference
+        Documents of low confidence: lower than that of a tenth of those of the run.
+    classes : tuple of Difference
+        Tokens in entities of each class.
+    """
+
+    unknown: Difference
+    doubtful: Difference
+    classes: tuple[Difference, ...]
+
+    def rows(self) -> Iterator[tuple[str, Difference]]:
+        """Yield all differences, with what is counted."""
+        yield "unknown words", self.unknown
+        yield "documents of low confidence", self.doubtful
+        for row in self.classes:
+            yield f"tokens in {quoted(row.name)}", row
+
+    @property
+    def fits(self) -> bool:
+        """Whether no difference is large."""
+        return not any(row.is_large for _, row in self.rows())
+
+
+def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> Shift:
+    """Compare new notes with those of a run.
+
+    One half of the notes of the run are those whose words are known, and the other half is
+    compared, so that chance alone makes no difference.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        The model of the run.
+    notes, new : Batch
+        Random samples of the unlabeled notes of the run, at least two, and of the new ones.
+    """
+    order = np.random.default_rng(0).permutation(len(notes))
+    known, compared = (notes.take(np.sort(part)) for part in np.array_split(order, 2))
+    new = sample_of(new, len(compared))
+    vocabulary = pa.array({*map(str.casefold, known.vocabulary)}, pa.large_string())
+    before, now = (_Counts.of(batch, tagger, vocabulary) for batch in (compared, new))
+    limit = np.quantile(before.confidence, _LOW)
+    is_low = [(counts.confidence < limit).astype(float) for counts in (before, now)]
+    documents = [np.ones(len(counts.confidence)) for counts in (before, now)]
+    tokens = [before.tokens, now.tokens]
+    return Shift(
+        _difference(
+            "",
+            [before.unknown, now.unknown],
+            tokens,
+            most=lambda share: max(share * _MORE_UNKNOWN, share + _MORE_POINTS),
+        ),
+        _difference("", is_low, documents, most=lambda share: share * _MORE_LOW),
+        tuple(
+            _difference(
+                name,
+                [before.entities[row], now.entities[row]],
+                tokens,
+                most=lambda share: share * _OTHER_SHARE,
+                least=lambda share: share / _OTHER_SHARE,
+            )
+            for row, name in enumerate(classes_of(tagger.labels))
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Numbers of each document; those of entities have a row for each class."""
+
+    tokens: Figures
+    unknown: Figures
+    entities: Figures
+    confidence: Figures
+
+    @classmethod
+    def of(cls, batch: Batch, tagger: Tagger, vocabulary: pa.LargeStringArray) -> _Counts:
+        """Tag documents, and count."""
+        words = pa.array([*map(str.casefold, batch.vocabulary)], pa.large_string())
+        is_unknown = ~np.asarray(pc.is_in(words, vocabulary), bool)[batch.word_ids]
+        number, offsets = len(batch), batch.document_offsets
+        unknown = np.bincount(owners_of(offsets), is_unknown.astype(float), number)
+        tagging = tagger.tag(batch, measure="normalised")
+        spans = find_entities(tagging.tags, offsets, tagging.labels)
+        rows = np.searchsorted(offsets, spans.first, side="right") - 1
+        lengths = spans.last - spans.first + 1
+        entities = [
+            np.bincount(rows[of_class], lengths[of_class], number)
+            for of_class in (spans.classes == row for row in range(len(classes_of(tagging.labels))))
+        ]
+        return cls(
+            np.diff(offsets).astype(float),
+            unknown,
+            np.array(entities, float).reshape(-1, number),
+            tagging.confidence,
+        )
+
+
+def _difference(
+    name: str,
+    numbers: Sequence[Figures],
+    totals: Sequence[Figures],
+    *,
+    most: Callable[[float], float],
+    least: Callable[[float], float] = lambda share: 0.0,
+) -> Difference:
+    """Compare numbers of documents in proportion to totals: those of a run, and new ones.
+
+    The difference is large if not even the interval reaches `most` or `least`.
+    """
+    of_run, of_new = (
+        float(part.sum() / max(whole.sum(), 1)) for part, whole in zip(numbers, totals, strict=True)
+    )
+    size = len(numbers[1])
+    weights = np.random.default_rng(0).multinomial(size, np.full(size, 1 / size), _RESAMPLES)
+    shares = (weights @ numbers[1]) / np.maximum(weights @ totals[1], 1)
+    low, high = (float(share) for share in np.quantile(shares, (0.025, 0.975)))
+    is_large = low > most(of_run) or high < least(of_run)
+    return Difference(name, of_run, of_new, low, high, is_large)
