@@ -33,6 +33,7 @@ from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
 from bootstrap.inference import TaggedDocument, find_model, read_unit_file, tag_documents
 from bootstrap.record_batches import BatchDeidentifier, BatchTagger
 from bootstrap.reports.comparison import RunResult
+from bootstrap.runs.continued import check_continued
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import with_classes_of_lists
 from bootstrap.runs.metrics import IterationMetrics
@@ -388,6 +389,7 @@ def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
 ) -> Run:
     configuration = with_classes_of_lists(configuration)
     notes, _ = prepare(configuration)
+    check_continued(configuration, notes)
     with (
         connected(configuration.execution.cluster),
         opened_run(folder, configuration, resume=resume) as run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -137,12 +138,12 @@ class _Counts:
     confidence: Figures
 
     @classmethod
-    def of(cls, batch: Batch, tagger: Tagger, vocabulary: pa.LargeStringArray) -> _Counts:
+    def of(cls, batch: Batch, tagger: Tagger, vocabulary: pa.LargeStringArray) -> Self:
         """Tag documents, and count."""
         words = pa.array([*map(str.casefold, batch.vocabulary)], pa.large_string())
         is_unknown = ~np.asarray(pc.is_in(words, vocabulary), bool)[batch.word_ids]
         number, offsets = len(batch), batch.document_offsets
-        unknown = np.bincount(owners_of(offsets), is_unknown.astype(float), number)
+        unknown = np.bincount(owners_of(offsets), is_unknown, number).astype(float)
         tagging = tagger.tag(batch, measure="normalised")
         spans = find_entities(tagging.tags, offsets, tagging.labels)
         rows = np.searchsorted(offsets, spans.first, side="right") - 1

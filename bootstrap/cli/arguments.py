@@ -217,9 +217,9 @@ class CommandParser(argparse.ArgumentParser):
         help = "rename and drop labels as [labels] of this configuration specifies"
         self.add_path("--labels", "CONFIG", help)
 
-    def add_configuration(self) -> None:
+    def add_configuration(self, **options: Any) -> None:
         """Add the configuration of a run."""
-        self.add_path("config", "CONFIG", "a TOML file")
+        self.add_path("config", "CONFIG", "a TOML file", **options)
         self.add_overrides("override a setting, such as select.confidence=0.9")
         self.add_trust()
 

@@ -129,7 +129,9 @@ def _add_runs(commands: CommandParser) -> None:
 def _add_run(parser: CommandParser, suffix: str) -> None:
     """Add the arguments of a run; the name of its folder ends with `suffix` by default."""
     parser.set_defaults(suffix=suffix)
-    parser.add_configuration()
+    parser.add_configuration(nargs="?")
+    help = "start from the model of a finished run; without CONFIG, with its settings"
+    parser.add_path("--continue", "RUN", help, dest="continued")
     help = f"the run folder (default: runs/NAME{suffix}, named after CONFIG or its folder)"
     parser.add_path("--out", "DIR", help)
     parser.add_flag("--resume", "continue an interrupted run")

@@ -124,6 +124,10 @@ class Configuration:
                 f"[data] validation = {self.data.validation:g} divides the annotated notes of "
                 "seed, and there are none: name validation notes"
             )
+        if self.initial_model and self.loop.continues:
+            raise ConfigurationError(
+                "loop.continues and [initial_model] are two models for iteration 0; remove one"
+            )
         strategy = self.select.strategy
         kinds = strategy_kinds(strategy).values()
         in_parts = all("partial_tags" in kind.needs for kind in kinds)
@@ -255,6 +259,9 @@ class Configuration:
             (name, section.options.training_files()) for name, section in self.taggers().items()
         ]
         sections.append(("patterns", self.patterns.training_files()))
+        if self.loop.continues:
+            described = Path(self.loop.continues) / "metrics.parquet"  # with the run, it changes
+            sections.append(("loop", {"continues": [described]}))
         if self._reads_lists:
             sections.append(("augment", self.augment.training_files()))
         if self.active:
@@ -437,7 +444,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             lists,
             located(patterns, "patterns", source),
             located(augment, "augment", source),
-            loop,
+            located(loop, "loop", source),
             select,
             reference,
             second,

@@ -252,6 +252,13 @@ class LoopOptions:
         '"accumulate" keeps pseudo-labels; "relabel" tags and selects all earlier batches again '
         "with the newest model",
     )
+    continues: str = option(
+        "",
+        "a finished run (optional): its best model is compared with those of iteration 0, which "
+        "start from its weights; it must not have learned from the validation notes",
+        example='"runs/first"',
+        path=True,
+    )
     warm_start: bool = option(True, "start training from the weights of the previous model")
     refit: bool = option(
         True,

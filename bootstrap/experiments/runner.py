@@ -28,6 +28,7 @@ from bootstrap.experiments.documents import DocumentFiles
 from bootstrap.experiments.folder import ExperimentFolder, is_scored, read_run
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import read_splits
+from bootstrap.runs.continued import check_continued
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import with_classes_of_lists
@@ -205,6 +206,7 @@ def carry_out(
     with _reported(send):
         configuration = with_classes_of_lists(configuration)
         notes, _ = prepare(configuration)
+        check_continued(configuration, notes)
         with opened_run(folder, configuration, resume=True) as run:
             if embeddings:
                 _link_embeddings(embeddings, run)

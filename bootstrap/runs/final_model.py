@@ -18,7 +18,7 @@ from bootstrap.runs.loop_parts import LoopParts, add_choices
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch
 from bootstrap.self_training.candidates import ANNOTATED_ALONE
-from bootstrap.self_training.state import TrainingSet
+from bootstrap.self_training.state import CONTINUED, TrainingSet
 from corpus.batch import Batch, concatenate
 from corpus.tags import classes_of
 from taggers.base import TrainingError
@@ -35,15 +35,16 @@ def train_final(
     """Train the final model of a finished run, unless it has one.
 
     It has the kind, the smallest probabilities, the propagation, the copies and the pseudo-labels
-    of the model of the best iteration. There is none if that is an initial model, which has not
-    been trained.
+    of the model of the best iteration. There is none if that is an initial model, or that of the
+    run which this one continues: neither was trained here.
     """
     if not configuration.loop.refit or not run.is_finished() or run.final_model():
         return
     parts = LoopParts(run, configuration, notes, jobs, report, Stopwatch())
     best = parts.closed[run.best_iteration()]
     initial = configuration.initial_model
-    if initial is not None and best.tagger == initial.kind:
+    is_continued = any(trial.chosen and trial.name == CONTINUED for trial in best.trials)
+    if is_continued or (initial is not None and best.tagger == initial.kind):
         return
     documents = _documents(parts, best)
     tagger = in_folder(parts.trainer.tagger_for(best.iteration))

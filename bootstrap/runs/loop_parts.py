@@ -351,6 +351,16 @@ class LoopParts:
             numbers[iteration] += 1
             return untrained(configuration.tagger_of(iteration), folder, keeps=True)
 
+        def continued() -> ParallelTagger:
+            folder = run.iteration(0).alternative(numbers[0])
+            numbers[0] += 1
+            shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tagger = self.load(Run(Path(configuration.loop.continues)).best_model())
+            tagger.copy(folder)
+            tagger.add_files(files)  # in the place of those of its run
+            return tagger
+
         train = functools.partial(fit_all, jobs=self.jobs, report=report)
         return TimedTrainer(
             alternative,
@@ -363,6 +373,7 @@ class LoopParts:
             min_probability=configuration.min_probability,
             propagate=configuration.propagate,
             fit_all=self.watch.timed("train", train),
+            continued=continued if configuration.loop.continues else None,
             watch=self.watch,
         )
 

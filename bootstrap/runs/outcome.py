@@ -16,7 +16,7 @@ from bootstrap.self_training.candidates import (
     SEED_ALONE,
     WITH_BLANKS,
 )
-from bootstrap.self_training.state import UNCHANGED
+from bootstrap.self_training.state import CONTINUED, UNCHANGED
 from bootstrap.self_training.stopping import best_iteration
 from corpus.errors import number_of
 from corpus.evaluation.measures import ConfusionCounts
@@ -43,6 +43,7 @@ _WORDS = {
     WITH_BLANKS: "the seed with replaced mentions and blank documents",
     ANNOTATED_ALONE: "the annotated documents alone",
     UNCHANGED: "the previous model",
+    CONTINUED: "the model of the run that it continues",
 }
 
 

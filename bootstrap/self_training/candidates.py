@@ -10,7 +10,15 @@ import numpy.typing as npt
 
 from bootstrap.config.options import LoopOptions
 from bootstrap.selection.strategies import LIST_VIEW, Strategy
-from bootstrap.self_training.state import UNCHANGED, Candidate, Labelling, State, TrainingSet, Views
+from bootstrap.self_training.state import (
+    CONTINUED,
+    UNCHANGED,
+    Candidate,
+    Labelling,
+    State,
+    TrainingSet,
+    Views,
+)
 from corpus.batch import Batch
 from taggers.base import Detail, Tagger
 
@@ -18,7 +26,9 @@ from taggers.base import Detail, Tagger
 #: with copies and blank documents; and all annotated documents without any pseudo-label.
 SEED_ALONE, AUGMENTED, WITH_BLANKS = "seed_alone", "augmented", "augmented_with_blanks"
 ANNOTATED_ALONE = "annotated_alone"
-NO_STRATEGIES = frozenset({SEED_ALONE, AUGMENTED, WITH_BLANKS, ANNOTATED_ALONE, UNCHANGED})
+NO_STRATEGIES = frozenset(
+    {SEED_ALONE, AUGMENTED, WITH_BLANKS, ANNOTATED_ALONE, UNCHANGED, CONTINUED}
+)
 
 # Part of the seed of selection's random generator; training has no such part.
 _STAGE = 1

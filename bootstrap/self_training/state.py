@@ -26,6 +26,8 @@ RELABEL = "relabel"
 
 #: The candidate of an iteration that changes nothing: its model is the previous one.
 UNCHANGED = "unchanged"
+#: The candidate of iteration 0 that is not trained: the model of the run that this one continues.
+CONTINUED = "continued"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.self_training.state import UNCHANGED, Candidate, State, Trial, Views
+from bootstrap.self_training.state import CONTINUED, UNCHANGED, Candidate, State, Trial, Views
 from bootstrap.self_training.stopping import best_iteration
 from bootstrap.self_training.thresholds import chosen_min_probability, chosen_propagation
 from corpus.batch import Batch
@@ -68,6 +68,8 @@ class Trainer:
         What is propagated of the entities of each class; "auto" chooses classes whose texts are.
     fit_all : callable
         Carries out several independent trainings, and returns the taggers in their order.
+    continued : callable, optional
+        Returns a trained tagger that is compared with those of iteration 0, which start from it.
     """
 
     tagger_for: Callable[[int], Tagger]
@@ -78,6 +80,7 @@ class Trainer:
     min_probability: Mapping[str, float] | Literal["auto"] = field(default_factory=dict)
     propagate: Mapping[str, Reach] | Literal["auto"] = field(default_factory=dict)
     fit_all: Callable[[Sequence[Fit]], list[Tagger]] = fit_in_turn
+    continued: Callable[[], Tagger] | None = None
 
     def train(
         self, compared: Sequence[Candidate], before: State | None
@@ -95,6 +98,9 @@ class Trainer:
             return [replace(before.model, candidate=compared[0])], before.second
         warm = before if before and self.loop.warm_start and not before.is_initial else None
         start, tried = warm.model.tagger if warm else None, list[Trial]()
+        continued = self.continued() if self.continued and before is None else None
+        if self.loop.warm_start and continued:
+            start = continued
         if samples := _samples(compared):
             fits = [self._fit(candidate, iteration, start) for candidate in samples]
             tried = list(map(self.scored, samples, self.fit_all(fits)))
@@ -108,6 +114,9 @@ class Trainer:
         second = self._second_fit(iteration, kept[0], warm) if len(kept) == 1 else []
         taggers = self.fit_all([*fits, *second])
         models = list(map(self.scored, compared, taggers))
+        if continued:
+            training = best_of(models).candidate.training
+            tried.append(self.scored(Candidate(CONTINUED, training), continued))
         if before and self._may_stay(models, before):
             stays = replace(before.model, candidate=Candidate(UNCHANGED, before.training))
             return [stays, *models, *tried], before.second

@@ -24,6 +24,7 @@ from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import Notes, source_lines
 from bootstrap.execution.cluster import connected
 from bootstrap.execution.processes import KilledError, default_jobs
+from bootstrap.runs.continued import check_continued
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import with_classes_of_lists
 from bootstrap.runs.metrics import IterationMetrics
@@ -43,7 +44,7 @@ _AFTER_FULL_DISK = "finished iterations are kept; make space, and continue with 
 
 def main(options: argparse.Namespace) -> None:
     """Train a tagger, and print the gain, the run folder and the next commands."""
-    configuration = load_configuration(options.config, options.overrides, trust=options.trust)
+    configuration = _configuration_of(options)
     if configuration.active:
         _log.info("[active] is not used; `bootstrap active` uses it")
     _run_and_report(replace(configuration, active=None), options)
@@ -51,10 +52,24 @@ def main(options: argparse.Namespace) -> None:
 
 def active(options: argparse.Namespace) -> None:
     """Run active learning, and print the gain, the run folder and the next commands."""
-    configuration = load_configuration(options.config, options.overrides, trust=options.trust)
+    configuration = _configuration_of(options)
     if configuration.active is None:
         raise InputError(LACKS_ACTIVE.format(options.config))
     _run_and_report(configuration, options)
+
+
+def _configuration_of(options: argparse.Namespace) -> Configuration:
+    """Read the configuration, which is that of the run that is continued if no other is named."""
+    overrides = list(options.overrides)
+    if before := options.continued:
+        overrides.append(f"loop.continues={before}")
+        if options.config is None:
+            Run(before).best_iteration()  # refuses other folders
+            options.config = Run(before).config_file
+            options.suffix += "-continued"
+    if options.config is None:
+        raise InputError("name a CONFIG, or a run with --continue")
+    return load_configuration(options.config, overrides, trust=options.trust)
 
 
 def _run_and_report(configuration: Configuration, options: argparse.Namespace) -> None:
@@ -86,6 +101,7 @@ def run_and_show(
     """Run self-training and show its iterations; a finished run is only reported as such."""
     configuration = with_classes_of_lists(configuration)
     notes, coverage_lines = prepare(configuration)  # before there is a folder
+    check_continued(configuration, notes)
     with (
         write_errors_of(folder, _AFTER_FULL_DISK),
         connected(configuration.execution.cluster),

@@ -1,0 +1,40 @@
+"""Runs that start from the model of a finished one, with more annotated notes or another pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bootstrap.config.configuration import Configuration, load_configuration
+from bootstrap.data.splits import Notes, read_labelled, splits_of
+from bootstrap.inference import read_unit_file
+from bootstrap.runs.folder import Run
+from corpus.errors import InputError, number_of
+
+
+def check_continued(configuration: Configuration, notes: Notes) -> None:
+    """Check that a run can start from the model of another one.
+
+    Raises
+    ------
+    InputError
+        If that is no finished run, its documents are of another unit, or it has
+        learned from the validation or test notes.
+    """
+    if not configuration.loop.continues:
+        return
+    run = Run(Path(configuration.loop.continues))
+    model, data = run.best_model(), configuration.data
+    if not run.is_finished():
+        raise InputError(f"{run.folder} is not finished: end it with --resume")
+    if (unit := read_unit_file(model).unit) != data.unit:
+        raise InputError(f'{run.folder} was trained with unit = "{unit}", not "{data.unit}"')
+    before = load_configuration(run.config_file, trust=configuration.kinds)
+    splits = [split for split in splits_of(before.data) if split != "unlabeled"]
+    texts = {split: read_labelled(before.data, split, before.labels).own.texts for split in splits}
+    held_out = texts.get("validation", frozenset()) | texts.get("test", frozenset())
+    learned = texts.get("seed", frozenset()) - held_out  # as the run left them out
+    if number := len(learned & notes.held_out.texts):
+        raise InputError(
+            f"{run.folder} has learned from {number_of(number, 'note')} that validation or test "
+            "has: name validation notes that were not in its seed"
+        )
