@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing import current_process
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from bootstrap.execution.environment import versions
@@ -299,13 +299,11 @@ def _address(cluster: str) -> str:
 class _Failure:
     """An error on a worker, which names no text of notes: nothing is raised or logged there."""
 
-    kind: Literal["input", "killed", "other"]
+    kind: type[InputError | KilledError]
     text: str
 
     def raise_again(self) -> NoReturn:
-        if self.kind == "other":
-            raise RuntimeError(f"on a worker: {self.text}")
-        raise InputError(self.text) if self.kind == "input" else KilledError(self.text)
+        raise self.kind(self.text)
 
 
 def _on_worker(
@@ -313,20 +311,21 @@ def _on_worker(
 ) -> Result | _Failure:
     """Apply a function on a worker."""
     if difference := _difference(expected):  # it came after the others were asked
-        return _Failure("input", f"a worker {difference}")
+        return _Failure(InputError, f"a worker {difference}")
     try:
         with _WORKING:
             return function(item)
     except InputError as error:
-        return _Failure("input", str(error))
+        return _Failure(InputError, str(error))
     except KilledError as error:
-        return _Failure("killed", str(error))
+        return _Failure(KilledError, str(error))
     except MemoryError:
-        return _Failure("killed", "a worker is out of memory: start it with more (--memory-limit)")
+        text = "a worker is out of memory: start it with more (--memory-limit)"
+        return _Failure(KilledError, text)
     except Exception as error:  # its message may contain text of notes
         place = traceback.extract_tb(error.__traceback__)[-1]
-        name = f"{type(error).__name__} ({Path(place.filename).name}, line {place.lineno})"
-        return _Failure("other", name)
+        name = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        return _Failure(KilledError, f"internal error on a worker: {name}; please report it")
 
 
 def _difference(expected: Mapping[str, str]) -> str:

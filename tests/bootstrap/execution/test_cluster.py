@@ -157,7 +157,7 @@ def test_results_come_in_order_and_errors_without_text(running) -> None:
         assert list(executor.map(number_of, [])) == []
         with pytest.raises(InputError, match=r"^seven$"):
             list(executor.map(number_of, [1, 7]))
-        with pytest.raises(RuntimeError, match=r"LookupError \(test_cluster.py, line \d+\)$"):
+        with pytest.raises(KilledError, match=r"LookupError in test_cluster.py, line \d+; please"):
             list(executor.map(number_of, [8, 1]))
         with pytest.raises(KilledError, match="ended several workers"):
             list(executor.map(number_of, [9, 1]))
