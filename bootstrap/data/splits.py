@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,6 @@ from bootstrap.active_learning.queries import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions, Sources, listed, named
 from bootstrap.data.division import validation_notes
 from corpus.batch import Batch, batch_of_texts, make_batch
-from corpus.copies import Copies
 from corpus.document import Document
 from corpus.errors import InputError, Problems, number_of, quoted
 from corpus.formats import FORMATS, Columns, has_column, read_batches
@@ -26,6 +25,9 @@ from corpus.formats.sources import format_of, locate
 from corpus.formats.synthetic import is_synthetic
 from corpus.tokens.normalisation import normalised_text, normalised_texts
 from corpus.units import split_batch, split_documents
+
+if TYPE_CHECKING:
+    from corpus.copies import Copies
 
 
 def read_source_batches(
@@ -379,6 +381,8 @@ class UnlabeledNotes:
         """Return what finds copies, also of held-out notes."""
         if self._options.deduplicate == "none":
             return None
+        from corpus.copies import Copies  # noqa: PLC0415 - it compiles code
+
         copies = Copies(self._options.deduplicate)
         copies.find(self._held_out)
         return copies

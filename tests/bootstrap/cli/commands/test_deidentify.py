@@ -113,7 +113,10 @@ def test_a_page_shows_text_only_if_it_is_asked_for(
         (["--policy", "mine.toml"], "the policy mine.toml cannot be read"),
         (["--key-file", "missing"], "the key file missing cannot be read"),
         (["--recall", "0.99"], "--recall needs annotated notes"),
-        (["--set", "files=[]"], "--set, --recall, --gold and --invalid skip are for a model"),
+        (
+            ["--set", "files=[]"],
+            "--gold, --cluster and --invalid skip are for a model",
+        ),
         (["--policy", "known.toml"], "for [known] and phrases of the policy, name a model"),
         (["--json", "notes.jsonl"], "notes.jsonl is written and is another file of the command"),
         (["--json", "."], "is a folder; expected a file"),
