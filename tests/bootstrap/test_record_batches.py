@@ -28,7 +28,10 @@ tag = bootstrap.load(model).batch_tagger()
 def tagged(table):
     return pa.Table.from_batches([tag(batch) for batch in table.to_batches()])
 
-ray.init(num_cpus=1, include_dashboard=False)
+try:
+    ray.init(num_cpus=1, include_dashboard=False)
+except Exception:
+    sys.exit(77)
 rows = ray.data.read_parquet(notes)
 rows.map_batches(tagged, batch_format="pyarrow", batch_size=16_384).write_parquet(out)
 """
@@ -111,11 +114,13 @@ def test_ray_data_tags_as_the_command_does(rows, finished, launch, tmp_path) -> 
     pytest.importorskip("ray")
     launched = subprocess.run(
         [sys.executable, "-c", RECIPE, finished, rows, tmp_path / "ray"],
-        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "200"},
         check=False,
         capture_output=True,
-        timeout=300,
+        timeout=600,
     )
+    if launched.returncode == 77:
+        pytest.skip("Ray does not start: the machine is too busy, or is not allowed to")
     assert launched.returncode == 0, launched.stderr[-2000:]
     assert launch("tag", finished, rows, tmp_path / "out.parquet").code == 0
     tables = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,26 @@ def test_new_notes_fit_or_do_not(finished, another_pool, command, notes, tmp_pat
     few = command("check", finished, tmp_path / "few.jsonl")
     assert (few.code, "10 documents" in few.err) == (2, True)
     assert command("check", finished, path, "--problems", tmp_path / "p").code == 2
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_it_ends_with_the_same_bytes(
+    finished, another_pool, launch, contents, tmp_path
+) -> None:
+    settings = ("--set", f"data.unlabeled={another_pool}", "--set", "loop.iterations=1")
+    words = ("run", "--continue", finished, "--jobs", 1, *settings)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert launch(*words, "--out", whole).code == 0
+    begun = killed / "iterations" / "000"
+    process = launch.start(*words, "--out", killed)
+    while not list(begun.glob("alternative-*")):  # the copy of the model
+        assert process.poll() is None
+        time.sleep(0.001)
+    launch.killed_after(0, process)
+    for seconds in (2, 4):
+        launch.killed_after(seconds, launch.start(*words, "--out", killed, "--resume"))
+    done = launch(*words, "--out", killed, "--resume")
+    assert done.code == 0, done
+    names = [name for name in contents(whole) if name.startswith(("iterations", "final"))]
+    assert any("/model/" in name for name in names)
+    assert all(contents(whole)[name] == contents(killed)[name] for name in names)
