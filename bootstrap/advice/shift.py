@@ -24,6 +24,8 @@ _LOW = 0.1
 _MORE_UNKNOWN, _MORE_POINTS = 1.5, 0.02
 #: How many times as often notes may be of low confidence, and tokens in entities of a class.
 _MORE_LOW, _OTHER_SHARE = 2.0, 2.0
+#: In fewer documents of the run, nothing is judged.
+_RARE = 10
 #: Resamples of the documents for an interval.
 _RESAMPLES = 1000
 
@@ -112,7 +114,7 @@ def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> Shift:
             "",
             [before.unknown, now.unknown],
             tokens,
-            most=lambda share: max(share * _MORE_UNKNOWN, share + _MORE_POINTS),
+            most=lambda share: np.maximum(share * _MORE_UNKNOWN, share + _MORE_POINTS),
         ),
         _difference("", is_low, documents, most=lambda share: share * _MORE_LOW),
         tuple(
@@ -165,19 +167,27 @@ def _difference(
     numbers: Sequence[Figures],
     totals: Sequence[Figures],
     *,
-    most: Callable[[float], float],
-    least: Callable[[float], float] = lambda share: 0.0,
+    most: Callable[[Figures], Figures],
+    least: Callable[[Figures], Figures] = lambda share: 0 * share,
 ) -> Difference:
     """Compare numbers of documents in proportion to totals: those of a run, and new ones.
 
-    The difference is large if not even the interval reaches `most` or `least`.
+    The difference is large if the new share is beyond `most` or `least` of the other in 99 % of the
+    resamples of both, and the other is of some documents.
     """
+    rng = np.random.default_rng(0)
+    resampled = []
+    for part, whole in zip(numbers, totals, strict=True):
+        size = len(part)
+        weights = rng.multinomial(size, np.full(size, 1 / size), _RESAMPLES)
+        resampled.append((weights @ part) / np.maximum(weights @ whole, 1))
     of_run, of_new = (
         float(part.sum() / max(whole.sum(), 1)) for part, whole in zip(numbers, totals, strict=True)
     )
-    size = len(numbers[1])
-    weights = np.random.default_rng(0).multinomial(size, np.full(size, 1 / size), _RESAMPLES)
-    shares = (weights @ numbers[1]) / np.maximum(weights @ totals[1], 1)
-    low, high = (float(share) for share in np.quantile(shares, (0.025, 0.975)))
-    is_large = low > most(of_run) or high < least(of_run)
+    low, high = (float(share) for share in np.quantile(resampled[1], (0.025, 0.975)))
+    above = resampled[1] - most(resampled[0])
+    below = least(resampled[0]) - resampled[1]
+    is_common = np.count_nonzero(numbers[0]) >= _RARE
+    # With 5 % of doubt, shared by a few rows.
+    is_large = bool(is_common and max(np.quantile(above, 0.01), np.quantile(below, 0.01)) > 0)
     return Difference(name, of_run, of_new, low, high, is_large)

@@ -315,7 +315,8 @@ def _copy_warnings(pool: SplitReport) -> Iterator[str]:
     if copies >= MANY_COPIES and copies > pool.sources / 20:
         yield (
             f"unlabeled: {copies / pool.sources:.0%} of its texts are copies of others, or have "
-            'nearly the same words; [data] deduplicate = "near" leaves all but one out'
+            'nearly the same words, such as forms with other names; [data] deduplicate = "exact" '
+            'or "near" leaves all but one out'
         )
 
 

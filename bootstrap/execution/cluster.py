@@ -16,7 +16,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import current_process
 from pathlib import Path
@@ -89,7 +89,7 @@ class ClusterExecutor(Executor):
             while waiting:
                 yield self._result(waiting.popleft())
         finally:
-            self._client.cancel(list(waiting))
+            self._cancel(waiting)
 
     def in_workers(
         self, work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, folder: Path
@@ -122,7 +122,11 @@ class ClusterExecutor(Executor):
         finally:
             for path in paths:
                 path.unlink(missing_ok=True)
-            self._client.cancel(futures)
+            self._cancel(futures)
+
+    def _cancel(self, futures: Iterable[Any]) -> None:
+        with suppress(Exception):  # without a connection there is nothing to cancel
+            self._client.cancel(list(futures))
 
     def _submit(self, call: Callable[[Item], Result], item: Item) -> Any:
         self._look_again()
@@ -160,6 +164,8 @@ class ClusterExecutor(Executor):
         """Look at the scheduler, unless that was just done."""
         if time.monotonic() - self._looked < _LOOK:
             return False
+        if time.monotonic() - self._looked > _SILENT:  # there was something else to do meanwhile
+            self._worked = time.monotonic()
         self._workers = self._look() or self._workers
         if time.monotonic() - self._worked > _NO_WORKERS:
             raise KilledError(
@@ -171,6 +177,8 @@ class ClusterExecutor(Executor):
     def _look(self) -> int:
         """Return the number of workers that can work, after a check of how machines speak."""
         client = self._client
+        if client.status == "closed" or client.scheduler is None:
+            self._refuse_silence()
         try:
             known = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=_SILENT)
         except (OSError, TimeoutError):

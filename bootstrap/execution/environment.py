@@ -47,6 +47,7 @@ def versions() -> dict[str, str]:
     """Return what must be the same on all machines that work together, by name."""
     return {
         "Python": platform.python_version(),
+        "the processor": platform.machine(),
         **environment()["packages"],
         "the code of bootstrap": _digest_of_code(),
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.splits import Notes, read_labelled, splits_of
+from bootstrap.data.splits import Notes, compared_text, read_labelled, splits_of
 from bootstrap.inference import read_unit_file
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, number_of
@@ -28,13 +29,28 @@ def check_continued(configuration: Configuration, notes: Notes) -> None:
         raise InputError(f"{run.folder} is not finished: end it with --resume")
     if (unit := read_unit_file(model).unit) != data.unit:
         raise InputError(f'{run.folder} was trained with unit = "{unit}", not "{data.unit}"')
-    before = load_configuration(run.config_file, trust=configuration.kinds)
-    splits = [split for split in splits_of(before.data) if split != "unlabeled"]
-    texts = {split: read_labelled(before.data, split, before.labels).own.texts for split in splits}
-    held_out = texts.get("validation", frozenset()) | texts.get("test", frozenset())
-    learned = texts.get("seed", frozenset()) - held_out  # as the run left them out
-    if number := len(learned & notes.held_out.texts):
+    if number := len(_learned(run, configuration.kinds) & notes.held_out.texts):
         raise InputError(
             f"{run.folder} has learned from {number_of(number, 'note')} that validation or test "
             "has: name validation notes that were not in its seed"
         )
+
+
+def _learned(run: Run, kinds: Collection[str]) -> set[str]:
+    """Return the annotated texts that a run has learned from, and those before that it continues.
+
+    Lines and sentences without annotations, which many notes share, do not count.
+    """
+    before = load_configuration(run.config_file, trust=kinds)
+    named = [split for split in splits_of(before.data) if split != "unlabeled"]
+    notes = {split: read_labelled(before.data, split, before.labels) for split in named}
+    texts, seed = set[str](), notes.pop("seed", None)
+    if seed:
+        texts |= seed.own.texts
+    if before.data.unit != "document" and seed:
+        texts -= {compared_text(d) or "" for d in seed.documents if not d.spans}
+    for held_out in notes.values():
+        texts -= held_out.own.texts  # as the run left them out
+    if earlier := before.loop.continues:
+        texts |= _learned(Run(Path(earlier)), kinds)
+    return texts

@@ -358,8 +358,10 @@ class LoopParts:
             folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             tagger = self.load(Run(Path(configuration.loop.continues)).best_model())
             tagger.copy(folder)
+            if PATTERNS_FILE not in files:
+                (folder / PATTERNS_FILE).unlink(missing_ok=True)
             tagger.add_files(files)  # in the place of those of its run
-            return tagger
+            return self.load(folder)  # with these patterns
 
         train = functools.partial(fit_all, jobs=self.jobs, report=report)
         return TimedTrainer(

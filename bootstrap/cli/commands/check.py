@@ -9,7 +9,13 @@ from dataclasses import replace
 from bootstrap.active_learning.cost import estimate_cost
 from bootstrap.advice.shift import find_shift
 from bootstrap.cli.commands.assess import NOT_ENOUGH
-from bootstrap.cli.console import print_figures, print_lines, report_compiling, write_file
+from bootstrap.cli.console import (
+    print_figures,
+    print_lines,
+    report_compiling,
+    report_problems,
+    write_file,
+)
 from bootstrap.config.configuration import Configuration, load_configuration
 from bootstrap.config.options import DataOptions, listed, named
 from bootstrap.config.presets import language_lines
@@ -103,6 +109,7 @@ def _sample(data: DataOptions) -> Batch:
     sample, problems = Sample(), Problems(conflicts="longest", invalid="skip")
     for notes in read_source_batches(data, "unlabeled", {}, problems):
         sample.add(split_batch(notes, data.unit, problems).batch)
+    report_problems(problems)
     return make_batch(sample.documents, labelled=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -62,7 +63,7 @@ def _configuration_of(options: argparse.Namespace) -> Configuration:
     """Read the configuration, which is that of the run that is continued if no other is named."""
     overrides = list(options.overrides)
     if before := options.continued:
-        overrides.append(f"loop.continues={before}")
+        overrides.append(f"loop.continues={json.dumps(str(before), ensure_ascii=False)}")
         if options.config is None:
             Run(before).best_iteration()  # refuses other folders
             options.config = Run(before).config_file

@@ -307,7 +307,7 @@ def test_copies_within_and_across_splits_are_counted(configured) -> None:
     assert counts["exact", True] == 1  # x of the seed
     assert counts["near", False] == len(pool) - 1
     assert counts["near", True] == 1
-    assert any('deduplicate = "near"' in line for line in check(configuration)[1])
+    assert any('deduplicate = "exact"' in line for line in check(configuration)[1])
     configuration = configured(
         seed, many(30, prefix="v"), pool, "loop.batch=1", 'data.deduplicate="exact"'
     )
