@@ -50,12 +50,14 @@ from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.errors import InputError
 from corpus.evaluation.scoring import GoldBatch
+from corpus.storage.atomic import new_folder
 from corpus.tags import UNKNOWN, classes_of
+from taggers import load_tagger
 from taggers.base import Tagger, TrainingError
-from taggers.model_folder import read_file_of_model
+from taggers.model_folder import add_to_model, read_file_of_model
 from taggers.options import TaggerOptions
 from taggers.patterns import PATTERNS_FILE
-from taggers.patterns.first import patterns_bytes
+from taggers.patterns.first import patterns_bytes, without_patterns
 
 _log = logging.getLogger(__name__)
 
@@ -355,12 +357,12 @@ class LoopParts:
             folder = run.iteration(0).alternative(numbers[0])
             numbers[0] += 1
             shutil.rmtree(folder, ignore_errors=True)  # of an interrupted process
+            best = Run(Path(configuration.loop.continues)).best_model()
+            tagger = without_patterns(load_tagger(best, trust=configuration.kinds))
             folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            tagger = self.load(Run(Path(configuration.loop.continues)).best_model())
-            tagger.copy(folder)
-            if PATTERNS_FILE not in files:
-                (folder / PATTERNS_FILE).unlink(missing_ok=True)
-            tagger.add_files(files)  # in the place of those of its run
+            with new_folder(folder) as staging:
+                tagger.save(staging)
+                add_to_model(staging, files)
             return self.load(folder)  # with these patterns
 
         train = functools.partial(fit_all, jobs=self.jobs, report=report)
