@@ -1,12 +1,13 @@
 """Millions of notes through `tag`, `deidentify`, `count` and `embed`: speed, memory, and growth.
 
     python benchmarks/millions.py                    # 1,000,000 notes; processes, Dask workers
-    python benchmarks/millions.py --notes 10000000   # hours without a fast disk
+    python benchmarks/millions.py --notes 10000000   # about two hours
     python benchmarks/millions.py growth             # notes, their length, columns and labels
 
 Notes are lines of MEDDOCAN's train, about as long as the notes of paper 003 (19 tokens), drawn with
 replacement, with an unknown word in place of one in twenty. The first million differ, and repeat.
-The model is a CRF of all lines. The times are of whole commands.
+The model is a CRF of all lines. The times are of whole commands; `embed` trains one embedding for
+one epoch.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def compare(folder: Path, number: int) -> None:
         "tag": ("tag", model, notes, out),
         "deidentify": ("deidentify", model, notes, out, "--policy", "placeholders"),
         "count": ("count", notes, "-o", out),
-        "embed": ("embed", "train", notes, "-o", out, "--normalise", "lower"),
+        "embed": ("embed", "train", notes, "-o", out, "--normalise", "lower", "--epochs", 1),
     }
     print(f"{number:,} notes, {tokens:,} tokens\n")
     columns = ["command", "with", "minutes", "notes/s", "tokens/s", "processor s: reads and writes"]
@@ -196,10 +197,11 @@ def compare(folder: Path, number: int) -> None:
         measure(name, "1 process", "--jobs", 1)
         measure(name, "2 processes", "--jobs", 2)
     measure("count", "1 process")
+    for threads in (1, 2):
+        measure("embed", f"1 process, --workers {threads}", "--workers", threads)
     with dask_workers(folder, 2) as (file, client):
         for name in ("tag", "deidentify", "count"):
             measure(name, "2 workers", "--cluster", file, workers=client)
-    measure("embed", "1 process")
 
 
 def growth(folder: Path, number: int) -> None:

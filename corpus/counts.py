@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -272,7 +271,7 @@ def count_words(
     progress : callable, optional
         Called with the number of documents counted so far.
     """
-    return count_tokens(chain.from_iterable(map(tokenized, batches)), progress=progress)
+    return count_tokens(map(tokenized, in_pieces(batches)), progress=progress)
 
 
 def count_tokens(
@@ -287,10 +286,14 @@ def count_tokens(
     return counter.counts()
 
 
-def tokenized(batch: pa.RecordBatch) -> Iterator[Piece]:
-    """Tokenize documents, a bounded number at a time, which may be done in another process."""
-    texts, keys = batch.column("text"), patient_keys(batch.column("group"), batch.column("id"))
-    return ((tokenize(texts[piece]), keys[piece]) for piece in pieces_of(texts))
+def in_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Divide batches of documents into ones of a size that is efficient to tokenize."""
+    return (batch[piece] for batch in batches for piece in pieces_of(batch.column("text")))
+
+
+def tokenized(batch: pa.RecordBatch) -> Piece:
+    """Tokenize documents for `count_tokens`, which may be done in another process."""
+    return tokenize(batch.column("text")), patient_keys(batch.column("group"), batch.column("id"))
 
 
 def pieces_of(texts: pa.LargeStringArray) -> Iterator[slice]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from itertools import chain
 
 from bootstrap.cli.console import StageProgress, print_lines, report_problems
 from bootstrap.cli.inputs import problems_of, read_note_batches
 from bootstrap.execution.processes import executor_for
-from corpus.counts import Piece, count_tokens, tokenized
+from corpus.counts import Piece, count_tokens, in_pieces, tokenized
 from corpus.errors import InputError
 from corpus.formats import count_records
 from corpus.formats.batches import from_bytes, to_bytes
@@ -21,7 +20,7 @@ def main(options: argparse.Namespace) -> None:
     problems = problems_of(options)
     notes = read_note_batches(options, problems, labelled=False)
     batches = (batch.select(["id", "text", "group"]) for batch in notes)
-    pieces = chain.from_iterable(executor_for(1).map(_tokenized, map(to_bytes, batches)))
+    pieces = executor_for(1).map(_tokenized, map(to_bytes, in_pieces(batches)))
     total = count_records(options.source, format=options.source_format)
     with StageProgress() as bar:
         counts = count_tokens(pieces, progress=lambda done: bar.report("counting", done, total))
@@ -37,6 +36,6 @@ def main(options: argparse.Namespace) -> None:
     )
 
 
-def _tokenized(batch: bytes) -> list[Piece]:
+def _tokenized(batch: bytes) -> Piece:
     """Tokenize notes, which may be done on a cluster."""
-    return list(tokenized(from_bytes(batch)))
+    return tokenized(from_bytes(batch))
