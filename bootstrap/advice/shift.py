@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -39,7 +39,7 @@ class Difference:
     Parameters
     ----------
     name : str
-        The class, of entities.
+        What it is a share of.
     of_run, of_new : float
         The shares.
     low, high : float
@@ -56,42 +56,13 @@ class Difference:
     is_large: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """How new notes differ from those of a run.
-
-    Parameters
-    ----------
-    unknown : Difference
-        Tokens whose word is not in a sample of the notes of the run.
-    doubtful : Difference
-        Documents of low confidence: lower than that of a tenth of those of the run.
-    classes : tuple of Difference
-        Tokens in entities of each class.
-    """
-
-    unknown: Difference
-    doubtful: Difference
-    classes: tuple[Difference, ...]
-
-    def rows(self) -> Iterator[tuple[str, Difference]]:
-        """Yield all differences, with what is counted."""
-        yield "unknown words", self.unknown
-        yield "documents of low confidence", self.doubtful
-        for row in self.classes:
-            yield f"tokens in {quoted(row.name)}", row
-
-    @property
-    def fits(self) -> bool:
-        """Whether no difference is large."""
-        return not any(row.is_large for _, row in self.rows())
-
-
-def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> Shift:
+def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> list[Difference]:
     """Compare new notes with those of a run.
 
-    One half of the notes of the run are those whose words are known, and the other half is
-    compared, so that chance alone makes no difference.
+    Compared are unknown words, documents whose confidence is lower than that of nine tenths of
+    those of the run, and tokens in entities of each class. One half of the notes of the run are
+    those whose words are known, and the other half is compared, so that chance alone makes no
+    difference.
 
     Parameters
     ----------
@@ -109,25 +80,26 @@ def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> Shift:
     is_low = [(counts.confidence < limit).astype(float) for counts in (before, now)]
     documents = [np.ones(len(counts.confidence)) for counts in (before, now)]
     tokens = [before.tokens, now.tokens]
-    return Shift(
-        _difference(
-            "",
-            [before.unknown, now.unknown],
-            tokens,
-            most=lambda share: np.maximum(share * _MORE_UNKNOWN, share + _MORE_POINTS),
-        ),
-        _difference("", is_low, documents, most=lambda share: share * _MORE_LOW),
-        tuple(
-            _difference(
-                name,
-                [before.entities[row], now.entities[row]],
-                tokens,
-                most=lambda share: share * _OTHER_SHARE,
-                least=lambda share: share / _OTHER_SHARE,
-            )
-            for row, name in enumerate(classes_of(tagger.labels))
-        ),
+    unknown = _difference(
+        "unknown words",
+        [before.unknown, now.unknown],
+        tokens,
+        most=lambda share: np.maximum(share * _MORE_UNKNOWN, share + _MORE_POINTS),
     )
+    low = _difference(
+        "documents of low confidence", is_low, documents, most=lambda share: share * _MORE_LOW
+    )
+    classes = (
+        _difference(
+            f"tokens in {quoted(name)}",
+            [before.entities[row], now.entities[row]],
+            tokens,
+            most=lambda share: share * _OTHER_SHARE,
+            least=lambda share: share / _OTHER_SHARE,
+        )
+        for row, name in enumerate(classes_of(tagger.labels))
+    )
+    return [unknown, low, *classes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,7 @@ def read_labelled(
     return notes
 
 
-def _read_gold(
+def read_gold(
     data: DataOptions,
     active: ActiveOptions,
     labels: Mapping[str, str] | None,
@@ -480,5 +480,5 @@ def read_notes(
                 break
         size = min(max(math.ceil(number / _BATCHES), least), most)
         pool = UnlabeledNotes(data, size, held_out=held_out.texts)
-    gold = _read_gold(data, active, labels, held_out) if active else None
+    gold = read_gold(data, active, labels, held_out) if active else None
     return Notes(seed, validation, pool, gold, test)

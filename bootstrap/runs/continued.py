@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.splits import Notes, compared_text, read_labelled, splits_of
+from bootstrap.data.splits import Notes, compared_text, read_gold, read_labelled
 from bootstrap.inference import read_unit_file
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, number_of
@@ -37,20 +37,21 @@ def check_continued(configuration: Configuration, notes: Notes) -> None:
 
 
 def _learned(run: Run, kinds: Collection[str]) -> set[str]:
-    """Return the annotated texts that a run has learned from, and those before that it continues.
+    """Return the annotated texts that a run may have learned from, and those that it continues.
 
     Lines and sentences without annotations, which many notes share, do not count.
     """
     before = load_configuration(run.config_file, trust=kinds)
-    named = [split for split in splits_of(before.data) if split != "unlabeled"]
-    notes = {split: read_labelled(before.data, split, before.labels) for split in named}
-    texts, seed = set[str](), notes.pop("seed", None)
-    if seed:
-        texts |= seed.own.texts
-    if before.data.unit != "document" and seed:
+    data, labels = before.data, before.labels
+    held_out = read_labelled(data, "validation", labels).own
+    if data.test:
+        held_out |= read_labelled(data, "test", labels).own
+    seed = read_labelled(data, "seed", labels, held_out=held_out.texts)
+    texts = set(seed.own.texts)
+    if data.unit != "document":
         texts -= {compared_text(d) or "" for d in seed.documents if not d.spans}
-    for held_out in notes.values():
-        texts -= held_out.own.texts  # as the run left them out
+    if before.active:
+        texts |= read_gold(data, before.active, labels, held_out).own.texts
     if earlier := before.loop.continues:
         texts |= _learned(Run(Path(earlier)), kinds)
     return texts

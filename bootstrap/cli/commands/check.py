@@ -74,22 +74,23 @@ def _compare_notes(options: argparse.Namespace) -> int:
         if len(batch) < _FEW:
             documents = number_of(len(batch), "document")
             raise InputError(f"{source}: {documents}; expected {_FEW} or more, to compare them")
-    shift = find_shift(tagger, notes, new)
-    print_lines(["the model fits" if shift.fits else "the notes differ from those of the run", ""])
+    differences = find_shift(tagger, notes, new)
+    fits = not any(difference.is_large for difference in differences)
+    print_lines(["the model fits" if fits else "the notes differ from those of the run", ""])
     print_figures(
         ["share of tokens or documents", "of the run", "of NOTES", "95 % interval", ""],
         (
             [
-                name,
+                row.name,
                 percent(row.of_run, 1),
                 percent(row.of_new, 1),
                 f"{percent(row.low, 1)} to {percent(row.high, 1)}",
                 "differs" if row.is_large else "",
             ]
-            for name, row in shift.rows()
+            for row in differences
         ),
     )
-    if shift.fits:
+    if fits:
         return 0
     print_lines(
         [

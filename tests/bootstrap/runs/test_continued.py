@@ -87,6 +87,20 @@ def test_what_cannot_be_continued_is_refused_before_there_is_a_folder(
     assert "name a CONFIG" in command("run").err
 
 
+def test_validation_notes_that_were_annotated_in_rounds_are_refused(
+    project, command, tmp_path
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    shutil.copy(project / "gold.jsonl", gold)
+    rounds = (f"active.gold={gold}", "active.budget=70", "active.round=10", "loop.iterations=0")
+    settings = [word for setting in rounds for word in ("--set", setting)]
+    before = tmp_path / "before"
+    assert command("active", project / "config.toml", "--out", before, *settings).code == 0
+    done = command("run", "--continue", before, "--set", f"data.validation={gold}", *settings[-2:])
+    assert done.code == 2
+    assert "has learned from" in done.err
+
+
 def test_more_annotated_notes_with_another_class_continue(
     finished, project, command, tmp_path
 ) -> None:
