@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,11 @@ def test_what_cannot_be_continued_is_refused_before_there_is_a_folder(
 
 
 def test_validation_notes_that_were_annotated_in_rounds_are_refused(
-    project, command, tmp_path
+    project, command, notes, tmp_path
 ) -> None:
     gold = tmp_path / "gold.jsonl"
-    shutil.copy(project / "gold.jsonl", gold)
+    unlike_seed = (replace(note, text=f"{note.text} ( again )") for note in notes(100, 5))
+    write(unlike_seed, gold)
     rounds = (f"active.gold={gold}", "active.budget=70", "active.round=10", "loop.iterations=0")
     settings = [word for setting in rounds for word in ("--set", setting)]
     before = tmp_path / "before"
