@@ -26,31 +26,11 @@ from bootstrap.execution.environment import versions
 from bootstrap.execution.processes import KilledError, executor_for
 from corpus.errors import InputError
 from corpus.formats import write
+from tests.bootstrap.experiments.conftest import QUICK
 
 slow = pytest.mark.slow
 
-EXPERIMENT = """
-[data]
-seed = "seed.jsonl"
-validation = "validation.jsonl"
-
-[tagger]
-features = ["lower", "shape", "suffix3"]
-window = 1
-max_iterations = 15
-
-[loop]
-preset = "paper"
-
-[experiment]
-random_states = [0]
-
-[execution]
-cluster = "{cluster}"
-
-[variants.alone]
-method = "supervised"
-"""
+EXPERIMENT = QUICK + '\n[execution]\ncluster = "{cluster}"\n'
 
 
 @contextmanager
