@@ -49,7 +49,8 @@ class _Words:
         unit = "|".join(map(re.escape, sorted(self._unit_of, reverse=True)))
         more = rf"(?P<more>{number})\s{{0,3}}(?P<lesser>{unit})"
         self._expression = re.compile(
-            rf"(?P<before>(?:\W|(?:{table['before']})(?!\w))*+)"
+            # As a possessive group, which the first versions of Python 3.11 match wrongly.
+            rf"(?=(?P<before>(?:\W|(?:{table['before']})(?!\w))*))(?P=before)"
             rf"(?P<number>{number})(?P<gap>(?P<decimals>[.,][0-9]{{1,2}})?[\s-]{{0,3}})"
             rf"(?P<unit>{unit}{'|' * (language == _ANY)})"
             rf"(?P<rest>(?:\s{{1,3}}(?:(?:{table['joint']})\s{{1,3}})?(?:{table['half']}|{more}))?)"

@@ -161,4 +161,4 @@ def _dates() -> re.Pattern[str]:
 def _beside() -> re.Pattern[str]:
     """Compile what can stand beside dates."""
     words = "|".join(_WORDS.split())
-    return re.compile(rf"(?:\W|(?:{words})(?!\w)|[TZ](?!\w))*+", re.IGNORECASE)
+    return re.compile(rf"(?:\W|(?:{words})(?!\w)|[TZ](?!\w))*", re.IGNORECASE)

@@ -20,7 +20,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
-    r"(?:\W|(?:a|al|las|los|les|de|desde|hasta|entre|y|i|fins|from|at|to|until|between|and)(?!\w))*+",
+    r"(?:\W|(?:a|al|las|los|les|de|desde|hasta|entre|y|i|fins|from|at|to|until|between|and)(?!\w))*",
     re.IGNORECASE,
 )
 

@@ -23,10 +23,10 @@ _MOST_VALUES = 500_000
 _MOST_LEVELS = 32
 
 #: What does not belong to the structure: strings, and the comments of TOML.
-_JSON_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_JSON_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
 _TOML_TEXT = re.compile(
-    rb'"""(?:[^"\\]|\\.|"(?!""))*+"{3,5}+|"(?:[^"\\\n]|\\.)*+"'
-    rb"|'''(?:[^']|'(?!''))*+'{3,5}+|'[^'\n]*+'|#[^\n]*+",
+    rb'"""(?:[^"\\]++|\\.|"(?!""))*"{3,5}+|"(?:[^"\\\n]++|\\.)*"'
+    rb"|'''(?:[^']++|'(?!''))*'{3,5}+|'[^'\n]*+'|#[^\n]*+",
     re.DOTALL,
 )
 _STRUCTURE = b"[]{},."
