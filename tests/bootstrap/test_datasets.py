@@ -445,7 +445,8 @@ def test_what_a_store_lacks_is_written_afterwards(
         ended = launch.finish(process)
         assert ended.code == 2
         assert "Continue with --resume" in ended.err
-        assert ended.err.count("\n") == 1
+        lines = ended.err.splitlines()  # to which Arrow may add some of its own
+        assert len([line for line in lines if not line.startswith("/arrow/")]) == 1
         again = type(server)(ip_address="127.0.0.1", port=port)
         again.start()
     try:
