@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.storage.fields import Fields, parse_json
+from tests.measuring import measured
 
 FIELDS = Fields(
     {
@@ -89,3 +94,24 @@ def test_control_characters_of_keys_are_escaped() -> None:
     with pytest.raises(InputError) as raised:
         Fields({"\x1b[31m": 1}, "m.json").text("\x1b[31m")
     assert str(raised.value).isprintable()
+
+
+@given(st.lists(st.text('"\\[]{},.a', max_size=20), max_size=20))
+def test_brackets_within_strings_have_no_structure(texts: list[str]) -> None:
+    nested = ["[" * 40, '"[' * 40, '\\"[' * 40, *texts]
+    assert parse_json(json.dumps(nested).encode(), "m.json") == nested
+
+
+@pytest.mark.parametrize("text", ["[" * 40 + "]" * 40, '["\\\\", ' + "[" * 40 + "]" * 41])
+def test_brackets_beside_strings_have_one(text: str) -> None:
+    with pytest.raises(InputError, match="nested too deeply"):
+        parse_json(text.encode(), "m.json")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
+def test_escapes_take_no_memory_of_their_own() -> None:
+    code = "from corpus.storage.fields import parse_json\n"
+    code += "print(len(parse_json(b'\"' + b'\\\\n' * 8_000_000 + b'\"', 'm.json')))"
+    said, peak = measured(code)
+    assert said == "8000000"
+    assert peak < 250
