@@ -37,7 +37,7 @@ _BOTH = 0.1
 
 # Letters with marks and invisible characters, the dot of Gel·la, and the endings of Mª and M.ª.
 _WORD = re.compile(
-    r"[^\W\d_ªº](?:[^\W\d_ªº]|[\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
+    r"[^\W\d_ªº](?:[^\W\d_ªº]++|[\u0300-\u036f\u00ad\u200b-\u200d\u2060]"
     r"|(?<=l)[·.\u2027\u2219](?=l)|(?<=L)[·\u2027\u2219](?=L))*(?:\.?[ªº])?"
 )
 _NO_LETTERS = re.compile("[·.\u2027\u2219\u00ad\u200b-\u200d\u2060]")
