@@ -1,7 +1,7 @@
 """Millions of notes through `tag`, `deidentify`, `count` and `embed`: speed, memory, and growth.
 
     python benchmarks/millions.py                    # 1,000,000 notes; processes, Dask workers
-    python benchmarks/millions.py --notes 10000000   # about two hours
+    python benchmarks/millions.py --notes 10000000   # hours
     python benchmarks/millions.py growth             # notes, their length, columns and labels
 
 Notes are lines of MEDDOCAN's train, about as long as the notes of paper 003 (19 tokens), drawn with
