@@ -1,0 +1,1 @@
+"""Models as parts of other programs: a component of spaCy, and a recognizer of Presidio."""
