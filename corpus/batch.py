@@ -59,7 +59,7 @@ class Stream:
         return Stream(tuple(self.vocabulary[index] for index in used.tolist()), values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Batch:
     """Documents as columns.
 

@@ -15,14 +15,20 @@ from corpus.batch import Batch
 from corpus.errors import InputError
 from taggers.annotators import (
     ANNOTATORS,
+    OF_LANGUAGES,
     Annotator,
     Phrases,
     annotated,
     annotators_from_settings,
 )
 from taggers.base import Training
-from taggers.features.feature_options import PATTERNS, PHRASES, FeatureOptions
-from taggers.features.resources import Resources
+from taggers.features.feature_options import (
+    LAYOUT,
+    PATTERNS,
+    PHRASES,
+    FeatureOptions,
+)
+from taggers.features.resources import Resources, clusters_for
 from taggers.features.templates import Templates
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.options import INSIDE_MODEL, TaggerOptions, path_fields
@@ -176,10 +182,12 @@ class FeatureTagger(TrainedTagger[FeatureOptionsT]):
 
     def __init__(self, options: FeatureOptionsT | None = None) -> None:
         super().__init__(options)
-        self._annotators = {
-            name: ANNOTATORS[name]()
-            for name in self.options.templates().needed
-            if name in ANNOTATORS and name not in (PHRASES, PATTERNS)
+        needed = self.options.templates().needed
+        self._annotators = {name: ANNOTATORS[name]() for name in LAYOUT if name in needed}
+        self._annotators |= {
+            name: kind(self.options.analysers)
+            for name, kind in OF_LANGUAGES.items()
+            if name in needed
         }
 
     def _read_lists(self) -> None:
@@ -191,6 +199,14 @@ class FeatureTagger(TrainedTagger[FeatureOptionsT]):
             self._annotators[PHRASES] = Phrases.from_files(self.options.phrases)
         if self._resources.names is None:
             self._resources = Resources.from_names(self.options.names)
+
+    def _prepared(self, train: Batch) -> Batch:
+        """Read all resources, and return the training documents with all streams."""
+        self._read_lists()
+        if self.options.clusters:
+            clusters = clusters_for(train, self.options.clusters, self.options.clustering_names)
+            self._resources = self._resources.with_clusters(clusters)
+        return self._with_streams(train)
 
     def _templates(self) -> Templates:
         """Return the feature templates of the model."""

@@ -5,6 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from corpus.batch import NO_VALUE, Stream
+from taggers.annotators import ANNOTATORS, OF_LANGUAGES
+
+#: The annotators of the layout, of patterns and of phrases.
+PLAIN = {name: kind() for name, kind in ANNOTATORS.items() if name not in OF_LANGUAGES}
 
 
 def stream_of(values: Sequence[str | None]) -> Stream:

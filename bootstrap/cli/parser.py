@@ -290,6 +290,8 @@ def _add_conversions(commands: CommandParser) -> None:
     parser = commands.add_command("convert", "convert.main", "convert notes to another format")
     parser.add_source_and_target()
     parser.add_label_map()
+    help = 'add a column "language": which of these languages each note has, such as es,ca'
+    parser.add_list("--languages", "CODE", help)
     parser.add_formats()
 
     parser = commands.add_command("count", "count.main", "count the words of a corpus")

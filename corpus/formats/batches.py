@@ -227,6 +227,37 @@ def with_confidences(schema: pa.Schema, names: Iterable[str]) -> pa.Schema:
     return pa.schema([*fields, *others], schema.metadata)
 
 
+def with_column(batch: pa.RecordBatch, name: str, values: Sequence[str]) -> pa.RecordBatch:
+    """Return the notes of a batch with one more column of the source.
+
+    Raises
+    ------
+    InputError
+        If they have a column of this name.
+    """
+    schema, given = batch.schema, fields_after_notes(batch.schema)
+    taken = given.keys() | ({name} & values_of_others(batch).keys() if has_records(schema) else ())
+    if name in taken:
+        raise InputError(f"the notes have a column {name!r} already: remove or rename it")
+    if has_records(schema):
+        keys = [json.dumps({name: value})[1:-1] for value in values]
+        others = pa.array(
+            [
+                f"{{{key}{',' if record != '{}' else ''}{record[1:]}"
+                for key, record in zip(keys, batch.column(OTHERS).to_pylist(), strict=True)
+            ],
+            pa.large_string(),
+        )
+        return batch.set_column(schema.get_field_index(OTHERS), schema.field(OTHERS), others)
+    columns = columns_after_notes(batch) | {name: pa.array(values, pa.large_string())}
+    fields = [*others_of(schema), pa.field(name, pa.large_string())]
+    metadata = schema.field(OTHERS).metadata if OTHERS in schema.names else None
+    struct = pa.StructArray.from_arrays([columns[field.name] for field in fields], fields=fields)
+    kept = [field for field in schema if field.name != OTHERS]
+    whole = pa.schema([*kept, pa.field(OTHERS, struct.type, metadata=metadata)], schema.metadata)
+    return pa.record_batch([*(batch.column(field.name) for field in kept), struct], schema=whole)
+
+
 def relabelled(
     batch: pa.RecordBatch, classes: Mapping[str, str] | None, dropped: Counter[str]
 ) -> pa.RecordBatch:

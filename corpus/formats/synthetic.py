@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from corpus.document import Document
 from corpus.errors import InputError
 
 _PREFIX = "synthetic:"
+_DEFAULTS = {"random_state": "0", "part": "all", "language": "all"}
 
 
 def is_synthetic(source: str | Path) -> bool:
@@ -34,12 +37,14 @@ def notes_of(source: str | Path) -> Iterator[Document]:
     from corpus.synthetic import synthetic_notes  # noqa: PLC0415 - only needed here
 
     number, _, query = str(source).removeprefix(_PREFIX).partition("?")
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    state, part = options.pop("random_state", "0"), options.pop("part", "all")
-    if options or not number.isdecimal() or not state.isdecimal() or part not in ("all", "seed"):
-        raise InputError(
-            f'"{source}": expected synthetic:NUMBER?random_state=NUMBER&part=all (or part=seed)'
-        )
-    return synthetic_notes(
-        int(number), random_state=int(state), part="seed" if part == "seed" else "all"
+    options: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True))
+    state, part, language = (options.pop(name, default) for name, default in _DEFAULTS.items())
+    if number.isdecimal() and state.isdecimal() and not options:
+        with suppress(ValueError):  # an unknown part or language
+            return synthetic_notes(
+                int(number), random_state=int(state), part=part, language=language
+            )
+    raise InputError(
+        f'"{source}": expected synthetic:NUMBER?random_state=NUMBER, and optionally &part=seed or '
+        "all, and &language=es, ca or mixed"
     )

@@ -84,6 +84,7 @@ def synthetic_notes(
     *,
     random_state: int = 0,
     part: Literal["all", "seed"] = "all",
+    language: Literal["all", "es", "ca", "mixed"] = "all",
 ) -> Iterator[Document]:
     """Generate clinical notes with annotated mentions of people and places.
 
@@ -102,11 +103,14 @@ def synthetic_notes(
         ``"seed"`` is a biased sample, as handwritten rules would find it: most of its notes have
         mentions, with clear cues and capitals, and only of the most frequent names. In ``"all"``,
         five of six notes have no mention.
+    language : {"all", "es", "ca", "mixed"}, default "all"
+        The language of the notes, or the languages of their sentences if ``"mixed"``. In ``"all"``,
+        42 % of the notes are in Spanish, 36 % in Catalan and 22 % mixed.
 
     Yields
     ------
     Document
-        A note depends only on `random_state`, `part` and its own number.
+        A note depends only on `random_state`, `part`, `language` and its own number.
 
     Raises
     ------
@@ -118,22 +122,28 @@ def synthetic_notes(
             raise ValueError(f"{name} must not be negative, but is {value}")
     if part not in _PARTS:
         raise ValueError(f"part must be one of {', '.join(_PARTS)}, but is {part!r}")
-    return islice(_notes(random_state, part), number)
+    if language not in ("all", *_LANGUAGES):
+        raise ValueError(
+            f"language must be one of all, {', '.join(_LANGUAGES)}, but is {language!r}"
+        )
+    return islice(_notes(random_state, part, language), number)
 
 
-def _notes(random_state: int, part: Part) -> Iterator[Document]:
+def _notes(random_state: int, part: Part, language: str) -> Iterator[Document]:
     """Yield all notes, without end."""
+    name = part if language == "all" else f"{part}-{language}"
     grammar = grammar_of(part)
     for block in count():
         seeds = np.random.SeedSequence([random_state, _PARTS.index(part), block])
         draws = Draws(np.random.default_rng(seeds))
         for number in range(block * _BLOCK, (block + 1) * _BLOCK):
-            pieces = _note(grammar, part, draws)
-            yield _document(f"synthetic-{part}-{random_state}-{number:07d}", pieces)
+            pieces = _note(grammar, part, language, draws)
+            yield _document(f"synthetic-{name}-{random_state}-{number:07d}", pieces)
 
 
-def _note(grammar: Grammar, part: Part, draws: Draws) -> list[Piece]:
-    language = draws.weigh(_LANGUAGES, _LANGUAGE_WEIGHTS)
+def _note(grammar: Grammar, part: Part, language: str, draws: Draws) -> list[Piece]:
+    drawn = draws.weigh(_LANGUAGES, _LANGUAGE_WEIGHTS)
+    language = drawn if language == "all" else language
     case = draws.weigh(_CASES, _CASE_WEIGHTS[part])
     note: list[Piece] = []
     for sentence in _sentences(grammar, part, language, draws):

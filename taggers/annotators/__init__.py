@@ -9,6 +9,7 @@ from corpus.batch import Batch, Stream
 from corpus.errors import InputError
 from corpus.storage.fields import Fields
 from taggers.annotators.lines import Colons, LineHeaders
+from taggers.annotators.morphology import Languages, Lemmas, PartsOfSpeech
 from taggers.annotators.phrases import Phrases
 from taggers.patterns.labelled import LabelledPatterns
 
@@ -16,7 +17,10 @@ __all__ = [
     "ANNOTATORS",
     "Annotator",
     "Colons",
+    "Languages",
+    "Lemmas",
     "LineHeaders",
+    "PartsOfSpeech",
     "Phrases",
     "annotated",
     "annotators_from_settings",
@@ -43,12 +47,20 @@ class Annotator(Protocol):
         ...
 
 
+#: Annotators that find the languages of documents, by the name of the stream that each adds.
+OF_LANGUAGES: dict[str, type[Languages] | type[PartsOfSpeech] | type[Lemmas]] = {
+    "language": Languages,
+    "pos": PartsOfSpeech,
+    "lemmas": Lemmas,
+}
+
 #: Kinds of annotators, by the name of the stream that each adds.
 ANNOTATORS: dict[str, type[Annotator]] = {
     "header": LineHeaders,
     "colon": Colons,
     "patterns": LabelledPatterns,
     "phrases": Phrases,
+    **OF_LANGUAGES,
 }
 
 

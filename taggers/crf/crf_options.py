@@ -82,11 +82,12 @@ class TemplateOptions(FeatureOptions):
                     )
         return FeatureOptions.check(self)
 
-    def _check_streams(self, clusterings: Sequence[str] = CLUSTERINGS) -> None:
+    def _check_streams(self, features: Sequence[str]) -> None:
+        clusterings: Sequence[str] = CLUSTERINGS
         if self.clusters != AUTO:
             folders = self.paths("clusters")
             clusterings = [name for folder in folders for name, _ in cluster_files(folder)]
-        FeatureOptions._check_streams(self, clusterings)
+        FeatureOptions._check_streams(self, [*clusterings, *features])
 
     def second_view(self) -> Self:
         return replace(

@@ -14,12 +14,14 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError
 from gazetteers.builtin import BUILTIN_LISTS, CENSUS, PLACES
-from taggers.annotators import ANNOTATORS
+from taggers.annotators import ANNOTATORS, OF_LANGUAGES
 from taggers.annotators.phrases import Phrases
 from taggers.embeddings.automatic import AUTO
 from taggers.embeddings.embedding_files import cluster_files
 from taggers.features.templates import Template, Templates
 from taggers.features.words import feature
+from taggers.morphology.analysers import check_analysers, check_names
+from taggers.morphology.languages import check_languages
 from taggers.options import (
     ALL_CAPABILITIES,
     INSIDE_MODEL,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 #: The streams of the options of the same names.
 PHRASES, PATTERNS = "phrases", "patterns"
+LANGUAGE, POS, LEMMAS = OF_LANGUAGES
 
 #: The streams that describe the layout of a document.
 LAYOUT = ("header", "colon")
@@ -51,8 +54,8 @@ class FeatureOptions(TaggerOptions, ABC):
     features: tuple[str, ...] = option((), "features of a word, by name (bootstrap help features)")
     streams: tuple[str, ...] = option(
         LAYOUT,
-        "features of the context of a token: header, colon, patterns, phrases (bootstrap help "
-        "features)",
+        "features of the context of a token: header, colon, patterns, phrases, language, pos, "
+        "lemmas (bootstrap help features)",
     )
     clusters: str = option(
         AUTO,
@@ -80,11 +83,19 @@ class FeatureOptions(TaggerOptions, ABC):
         path=BUILTIN_LISTS,
     )
 
+    analysers: Mapping[str, str] = option(
+        {"es": "apertium", "ca": "apertium"},
+        'the languages of the notes, of which the stream "language" chooses, and what finds the '
+        'streams "pos" and "lemmas" in each: "apertium", "simplemma" (lemmas alone) or '
+        '"spacy:PIPELINE" (bootstrap help features)',
+    )
+
     def __post_init__(self) -> None:
         templates = self.templates()
         for template in templates.features:
             feature(template.name)
         self.refuse_unnamed("names", "phrases", "patterns")
+        check_names(self.analysers)
         own = {*self.patterns} - {IDENTIFIERS, INSIDE_MODEL}
         if own and PATTERNS not in templates.needed:
             raise InputError('patterns have no effect, because streams does not name "patterns"')
@@ -125,18 +136,19 @@ class FeatureOptions(TaggerOptions, ABC):
         return paths
 
     def check(self) -> Sequence[Coverage]:
-        self._check_streams()
-        if PATTERNS in self.templates().needed:
-            read_patterns(self.patterns)
-        if self.phrases:
-            Phrases.from_files(self.phrases)
+        features: Sequence[str] = ()
         if self.names:
             from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
                 NameFrequencies,
                 read_names,
             )
 
-            NameFrequencies.from_frequencies(read_names(self.names))
+            features = tuple(NameFrequencies.from_frequencies(read_names(self.names)).features())
+        self._check_streams(features)
+        if PATTERNS in self.templates().needed:
+            read_patterns(self.patterns)
+        if self.phrases:
+            Phrases.from_files(self.phrases)
         if not self.paths("clusters"):
             return []
         from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - the same
@@ -144,17 +156,27 @@ class FeatureOptions(TaggerOptions, ABC):
         clusters = WordClusters.read(Path(self.clusters), self.clustering_names)
         return [_coverage(WordClusters([table])) for table in clusters.tables]
 
-    def _check_streams(self, clusterings: Sequence[str] = ()) -> None:
-        """Check that annotators or clusterings add all streams, since documents have none."""
-        known = [*ANNOTATORS, *clusterings]
-        for name in self.templates().needed:
+    def _check_streams(self, features: Sequence[str]) -> None:
+        """Check that annotators or resources add all streams, since documents have none.
+
+        The features of resources may occur in conjunctions.
+        """
+        templates = self.templates()
+        needed, as_streams = templates.needed, {template.name for template in templates.streams}
+        if {POS, LEMMAS} & set(needed):
+            check_analysers(self.analysers, pos=POS in needed)
+        elif LANGUAGE in needed:
+            check_languages(tuple(self.analysers))
+        for name in needed:
             if name == PHRASES and not self.phrases:
                 raise InputError(
                     'the stream "phrases" has no phrases: name gazetteers in phrases, or remove it'
                 )
-            if name not in known:
+            if name not in ANNOTATORS and (name in as_streams or name not in features):
+                also = f"; conjunctions may also name {', '.join(features)}" if features else ""
                 raise InputError(
-                    f'there is no stream or feature "{name}"; the streams are {", ".join(known)}'
+                    f'there is no stream or feature "{name}"; the streams are '
+                    f"{', '.join(ANNOTATORS)}{also}"
                 )
 
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from corpus.errors import InputError
 from corpus.kernels.code_points import CharacterTable, code_points, text_of
+from taggers.morphology.lemmas import lemmas_of
 
 #: The words before and after a document: the beginning and end of sentence of paper 003.
 BEGIN, END = "BOS", "EOS"
@@ -66,7 +67,7 @@ class Words:
     @functools.cached_property
     def lemmas(self) -> list[str]:
         """The lemmas in the first language that knows the word, or else the words in lower case."""
-        return _lemmas(self.lowers)
+        return lemmas_of(self.lowers, _LEMMA_LANGUAGES)
 
     @functools.cached_property
     def shapes(self) -> list[str]:
@@ -133,20 +134,6 @@ def _unaccented(text: str) -> str:
 
 def _zeroed(text: str) -> str:
     return _DIGIT.sub("0", text.lower())
-
-
-def _lemmas(lowers: Sequence[str]) -> list[str]:
-    import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
-
-    def lemma(word: str) -> str:
-        if not word or not word.isprintable():  # simplemma raises on empty words and surrogates
-            return word
-        for language in _LEMMA_LANGUAGES:
-            if simplemma.is_known(word, lang=language):
-                return simplemma.lemmatize(word, lang=language).lower()
-        return word
-
-    return [lemma(word) for word in lowers]
 
 
 def _prefix(length: int, words: Words) -> list[str]:

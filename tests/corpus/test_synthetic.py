@@ -99,7 +99,14 @@ def test_synthetic_notes_are_a_corpus_source():
 
 
 @pytest.mark.parametrize(
-    "source", ["synthetic:", "synthetic:many", "synthetic:5?part=some", "synthetic:5?seed=1"]
+    "source",
+    [
+        "synthetic:",
+        "synthetic:many",
+        "synthetic:5?part=some",
+        "synthetic:5?language=fr",
+        "synthetic:5?seed=1",
+    ],
 )
 def test_a_source_that_names_no_notes_is_an_error(source):
     with pytest.raises(InputError, match="synthetic:NUMBER"):
@@ -110,3 +117,15 @@ def test_a_source_that_names_no_notes_is_an_error(source):
 def test_bad_arguments_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         list(synthetic_notes(1, **options))
+
+
+def test_notes_of_one_language_are_others_than_those_of_all() -> None:
+    texts = {
+        language: [note.text for note in synthetic_notes(50, language=language)]
+        for language in ("all", "es", "ca", "mixed")
+    }
+    assert len({tuple(of_language) for of_language in texts.values()}) == 4
+    source = read("synthetic:50?language=ca", problems=Problems())
+    assert [note.text for note in source] == texts["ca"]
+    with pytest.raises(ValueError, match="language must be"):
+        synthetic_notes(1, language="fr")  # type: ignore[arg-type]

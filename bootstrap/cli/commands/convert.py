@@ -6,12 +6,17 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bootstrap.cli.console import print_report, report_problems
 from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, read_note_batches
-from corpus.errors import Problems, number_of, quoted
+from corpus.errors import InputError, Problems, number_of, quoted
 from corpus.formats import FORMATS, WriteReport, target_of, write_batches
-from corpus.formats.batches import relabelled
+from corpus.formats.batches import relabelled, with_column
+from taggers.morphology.languages import check_languages, find_languages
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _NAMED = 20  # labels or columns that a line names
 
@@ -21,7 +26,15 @@ def main(options: argparse.Namespace) -> None:
     problems, dropped = problems_of(options), Counter[str]()
     columns, labels = columns_of(options), label_map_of(options)
     target = target_of(options.target, format=options.target_format, columns=columns)
-    batches = read_note_batches(options, problems, carry=FORMATS[target.format].carry)
+    row = FORMATS[target.format]
+    if options.languages and "other columns" not in row.keeps:
+        raise InputError(
+            f"--languages adds a column, which {row.name} has not: write Parquet, CSV or JSONL"
+        )
+    batches = read_note_batches(options, problems, carry=row.carry)
+    if options.languages:
+        check_languages(options.languages)
+        batches = (_with_languages(batch, options.languages) for batch in batches)
     written = write_batches(
         (relabelled(batch, labels, dropped) for batch in batches),
         target.path,
@@ -31,6 +44,12 @@ def main(options: argparse.Namespace) -> None:
     report_problems(problems)
     lines = [*written_lines(written, options.target, problems), *dropped_lines(dropped)]
     print_report(lines, options.target)
+
+
+def _with_languages(batch: pa.RecordBatch, languages: Sequence[str]) -> pa.RecordBatch:
+    """Add the language of each note as a column."""
+    texts = batch.column("text").to_pylist()
+    return with_column(batch, "language", find_languages(texts, languages))
 
 
 def dropped_lines(dropped: Mapping[str, int]) -> list[str]:

@@ -166,12 +166,12 @@ def test_a_stream_that_the_batch_lacks_is_an_error_wherever_it_is_found(
     labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
-    options = replace(OPTIONS, streams=("pos",))
+    options = replace(OPTIONS, streams=("turn",))
     tagger = ParallelTagger(tmp_path / "model", "crf", options, jobs=2)
-    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+    with pytest.raises(InputError, match='the notes have no stream "turn"'):
         tagger.fit(labelled, rng=np.random.default_rng(0))
     tagger.fit(with_pos(labelled), rng=np.random.default_rng(0))
-    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+    with pytest.raises(InputError, match='the notes have no stream "turn"'):
         tagger.tag(unlabelled)
 
 
@@ -179,7 +179,9 @@ def with_pos(batch: Batch) -> Batch:
     """Add a stream that no annotator would, which depends on the words around a token."""
     before = np.concatenate([[0], batch.word_ids[:-1]])
     kinds = [str(sum(map(ord, batch.vocabulary[word])) % 5) for word in before.tolist()]
-    return batch.with_streams({"pos": stream_of([kind if kind != "0" else None for kind in kinds])})
+    return batch.with_streams(
+        {"turn": stream_of([kind if kind != "0" else None for kind in kinds])}
+    )
 
 
 def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(

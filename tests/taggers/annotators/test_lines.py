@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document
 from corpus.units import line_numbers
-from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
-from tests.streams import stream_of
+from taggers.annotators import Colons, LineHeaders, annotated
+from tests.streams import PLAIN, stream_of
 
 PIECES = [
     *("Ana", "Fecha", "de", "NHC", "12", "10:30", "MÉDICO", "Me\u0301dico", "año", "👩"),
@@ -184,11 +184,10 @@ def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.
 
 def test_only_streams_that_a_batch_lacks_are_added() -> None:
     own = stream_of(["x", None, None])
-    batch = batch_of("Ana: b").with_streams({"colon": own, "pos": own})
-    annotators = {name: kind() for name, kind in ANNOTATORS.items()}
-    actual = annotated(batch, ["header", "colon", "pos"], annotators)
-    assert list(actual.streams) == ["colon", "pos", "header"]
+    batch = batch_of("Ana: b").with_streams({"colon": own, "turn": own})
+    actual = annotated(batch, ["header", "colon", "turn"], PLAIN)
+    assert list(actual.streams) == ["colon", "turn", "header"]
     assert actual.streams["colon"] is own
     assert said(actual.streams["header"]) == ["ana", "ana", "ana"]
-    assert list(batch.streams) == ["colon", "pos"]
-    assert list(annotated(batch, [], annotators).streams) == ["colon", "pos"]
+    assert list(batch.streams) == ["colon", "turn"]
+    assert list(annotated(batch, [], PLAIN).streams) == ["colon", "turn"]

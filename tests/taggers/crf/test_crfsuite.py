@@ -13,11 +13,12 @@ from corpus.errors import Problems
 from corpus.formats import read
 from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
-from taggers.annotators import ANNOTATORS, annotated
+from taggers.annotators import annotated
 from taggers.crf.training.crfsuite_trainer import attributes_of, crfsuite_model, weights_of_model
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.wordtype import WordTypeCRF
+from tests.streams import PLAIN
 from tests.taggers.conftest import plain
 
 OPTIONS = {
@@ -45,7 +46,7 @@ def lines(folder: Path, number: int) -> Batch:
     documents = split_documents(read(folder, problems=Problems()), "line", Problems())
     batch = make_batch(documents, labelled=True)
     batch = batch.take(np.arange(0, len(batch), len(batch) // number)[:number])
-    return annotated(batch, list(ANNOTATORS), {name: kind() for name, kind in ANNOTATORS.items()})
+    return annotated(batch, list(PLAIN), PLAIN)
 
 
 @pytest.fixture(scope="module")

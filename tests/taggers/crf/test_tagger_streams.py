@@ -102,7 +102,7 @@ def test_streams_may_say_nothing() -> None:
 # Streams that a batch brings along
 
 
-def with_pos(batch: Batch, name: str = "pos") -> Batch:
+def with_turns(batch: Batch, name: str = "turn") -> Batch:
     """Return the batch with a stream that marks the tokens of names."""
     said = np.where(batch.tags > 0, 0, NO_VALUE).astype(np.int32)
     return batch.with_streams({name: Stream(("NAME",), said)})
@@ -110,27 +110,27 @@ def with_pos(batch: Batch, name: str = "pos") -> Batch:
 
 @pytest.fixture
 def pos() -> CRFOptions:
-    return replace(SMALL, features=("has_digit",), window=0, streams=("pos",), c2=0.01)
+    return replace(SMALL, features=("has_digit",), window=0, streams=("turn",), c2=0.01)
 
 
 def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(train, judge, pos, tmp_path) -> None:
-    tagger = fitted(with_pos(train), pos)
-    actual = tagger.tag(with_pos(judge))
+    tagger = fitted(with_turns(train), pos)
+    actual = tagger.tag(with_turns(judge))
     assert ((actual.tags > 0) == (judge.tags > 0)).all()
     assert (actual.tags > 0).any()
     tagger.save(tmp_path)
-    again = CRFTagger.load(tmp_path).tag(Batch.from_bytes(with_pos(judge).to_bytes()))
+    again = CRFTagger.load(tmp_path).tag(Batch.from_bytes(with_turns(judge).to_bytes()))
     assert again.confidence.tolist() == actual.confidence.tolist()
 
 
 def test_a_batch_that_lacks_it_is_an_error_that_names_it(train, judge, pos, tmp_path) -> None:
-    message = 'the notes have no stream "pos", and no annotator adds it; annotators add header, '
+    message = 'the notes have no stream "turn", and no annotator adds it; annotators add header, '
     with pytest.raises(InputError, match=message):
         fitted(train, pos)
-    tagger = fitted(with_pos(train), pos)
+    tagger = fitted(with_turns(train), pos)
     with pytest.raises(InputError, match=message):
         tagger.tag(judge)
-    in_conjunction = replace(pos, streams=(), conjunctions=("pos[-1] form[0]",))
+    in_conjunction = replace(pos, streams=(), conjunctions=("turn[-1] form[0]",))
     with pytest.raises(InputError, match=message):
         fitted(train, in_conjunction)
     tagger.save(tmp_path)
@@ -142,7 +142,7 @@ def test_a_stream_that_only_a_part_of_the_documents_has_is_annotated_for_all(
     train: Batch, tmp_path: Path
 ) -> None:
     """As a seed that brings headers, and a pool that does not."""
-    other = with_pos(train, "header")
+    other = with_turns(train, "header")
     mixed, plain = concatenate([other, train]), concatenate([train, train])
     assert contents(fitted(mixed, FULL), tmp_path / "mixed") == contents(
         fitted(plain, FULL), tmp_path / "plain"
@@ -158,11 +158,11 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
         numbers = (np.arange(batch.n_tokens) % 3 - 1).astype(np.int32)
         return batch.with_streams({name: Stream(("BOS", "EOS"), numbers)})
 
-    plain = fitted(described(train, "pos"), options)
+    plain = fitted(described(train, "turn"), options)
     other = fitted(described(train, name), replace(options, streams=(name,)))
     hashes = other._crf.weights.values.hashes
     assert len(np.unique(hashes)) == len(hashes) == len(plain._crf.weights.values.hashes)
-    left, right = plain.tag(described(judge, "pos")), other.tag(described(judge, name))
+    left, right = plain.tag(described(judge, "turn")), other.tag(described(judge, name))
     assert left.tags.tolist() == right.tags.tolist()
     assert left.confidence == pytest.approx(right.confidence, rel=1e-4)
 

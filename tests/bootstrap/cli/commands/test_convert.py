@@ -85,3 +85,41 @@ def test_other_columns_are_kept_or_named_and_counted(
     done = command(*arguments, tmp_path / "out")
     line = "left out, values of other columns: <19 characters> (7), ward (7)"
     assert line in done.out.splitlines()
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_convert_adds_the_language_of_each_note_after_its_other_columns(
+    suffix: str, tmp_path: Path, command: Command
+) -> None:
+    rows = [
+        {"id": "1", "text": "La paciente no fuma ni bebe.", "label": [], "ward": "A"},
+        {"id": "2", "text": "La pacient no fuma ni beu amb la seva filla.", "label": []},
+    ]
+    source, target, again = (tmp_path / f"{name}.{suffix}" for name in ("a", "b", "c"))
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if suffix == "jsonl":
+        source = lines
+    else:
+        assert command("convert", lines, source).code == 0
+    done = command("convert", source, target, "--languages", "es,ca")
+    assert (done.code, done.err) == (0, "")
+    assert command("convert", target, tmp_path / "d.jsonl").code == 0
+    written = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text().splitlines()]
+    assert [row["language"] for row in written] == ["es", "ca"]
+    assert [row.get("ward") or None for row in written] == ["A", None]
+    repeated = command("convert", target, again, "--languages", "es,ca")
+    assert repeated.code == 2
+    assert "have a column 'language' already" in repeated.err
+    assert not again.exists()
+
+
+def test_convert_refuses_languages_that_it_cannot_write(tmp_path: Path, command: Command) -> None:
+    for target, language, message in (
+        ("a.conll", "es", "which conll has not"),
+        ("a.jsonl", "qq", "expected codes"),
+    ):
+        done = command("convert", "synthetic:3", tmp_path / target, "--languages", language)
+        assert done.code == 2
+        assert message in done.err
+        assert not (tmp_path / target).exists()

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from corpus.batch import Batch, Stream, concatenate, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions
-from taggers.annotators import ANNOTATORS, annotated
+from taggers.annotators import annotated
 from taggers.crf.training.training_set import TrainingSet
-from tests.streams import stream_of
+from tests.streams import PLAIN, stream_of
 from tests.taggers.conftest import plain
 
 OPTIONS = plain(
-    CRFOptions, features=("form", "suffix1"), streams=("header", "colon", "patterns", "pos")
+    CRFOptions, features=("form", "suffix1"), streams=("header", "colon", "patterns", "turn")
 )
 TEXTS = ["Ana: 12 abc", "ve a Vic", "Dia 3: Ana", "", "abc abc 3/5/2012"]
 
@@ -33,7 +33,7 @@ def shuffled(types: tuple[str, ...], values: np.ndarray, rng: np.random.Generato
 
 def trained_on(batch: Batch) -> list[list[object]]:
     templates = OPTIONS.templates()
-    batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
+    batch = annotated(batch, templates.needed, PLAIN)
     result, _ = TrainingSet.from_batch(batch, templates)
     state, values = result.state, result.values
     arrays = [result.words, result.codes, values.hashes, values.patients]
@@ -56,12 +56,12 @@ def test_types_in_any_order_make_the_same_training_set(texts, seed, cut) -> None
     whole = make_batch(documents, labelled=True, classes=["A"])
     assume(whole.n_tokens)
     pos = stream_of([str(place % 3) if place % 4 else None for place in range(whole.n_tokens)])
-    whole = whole.with_streams({"pos": pos})
+    whole = whole.with_streams({"turn": pos})
     words = shuffled(whole.vocabulary, whole.word_ids, rng)
     other = replace(
         whole,
         words=words,
-        streams={"pos": shuffled(pos.vocabulary, pos.values, rng)},
+        streams={"turn": shuffled(pos.vocabulary, pos.values, rng)},
     )
     # The word that no token has is one more at the end.
     assert trained_on(concatenate([other.slice(0, cut), other.slice(cut, 6)])) == trained_on(whole)

@@ -1,0 +1,1 @@
+"""Languages of documents, and parts of speech and lemmas of tokens."""
