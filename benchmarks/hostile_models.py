@@ -58,6 +58,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "crf": {"kind": "crf", "names": ("census-es",), "phrases": ("places-es",)},
     "patterns": {"kind": "patterns"},
     "bilstm-crf": {"kind": "bilstm-crf", "epochs": 1, "units": 8, "min_steps": 0},
+    "tccnn": {"kind": "tccnn", "epochs": 1, "min_steps": 0, "units": 8, "filters": 4},
+    "spacy": {"kind": "spacy", "epochs": 1, "min_steps": 0, "width": 16, "depth": 1, "rows": 100},
     "divergence": {"kind": "divergence", "names": ("census-es",)},
     "dictionary": {"kind": "dictionary", "names": ("census-es",)},
     "lists": {"kind": "lists", "names": ("census-es",)},

@@ -60,7 +60,7 @@ def keras_predictor(tagger: BiLSTMCRFTagger, batch: Batch) -> Callable[[], None]
     from taggers.networks.training.keras_network import Network  # noqa: PLC0415 - the same
 
     assert tagger._inputs is not None
-    network = Network(tagger.options, tagger._sizes(tagger._inputs, tagger.labels))
+    network = Network(tagger.options, tagger._sizes_of(tagger._inputs, tagger.labels))
     network.assign(tagger._weights)
     crf = network.model.get_layer("crf")
     names = [tensor.name for tensor in network.model.inputs]
@@ -162,7 +162,7 @@ def step(options: BiLSTMCRFOptions, notes: int) -> None:
         for packed in (True, False):
             keras_network.BiLSTM = functools.partial(BiLSTM, packed=packed)
             network = keras_network.Network(
-                tagger.options, tagger._sizes(tagger._inputs, tagger.labels)
+                tagger.options, tagger._sizes_of(tagger._inputs, tagger.labels)
             )
             names = [tensor.name for tensor in network.model.inputs]
 

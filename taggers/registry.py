@@ -84,6 +84,16 @@ BUILTIN = {
             "taggers.networks.network_options:BiLSTMCRFOptions",
         ),
         Kind(
+            "tccnn",
+            "taggers.ngrams.tccnn_tagger:TCCNNTagger",
+            "taggers.ngrams.tccnn_options:TCCNNOptions",
+        ),
+        Kind(
+            "spacy",
+            "taggers.spacy_ner.spacy_tagger:SpacyTagger",
+            "taggers.spacy_ner.spacy_options:SpacyOptions",
+        ),
+        Kind(
             "divergence",
             "taggers.dictionaries.divergence:DivergenceTagger",
             "taggers.dictionaries.dictionary_options:DivergenceOptions",

@@ -36,7 +36,7 @@ OTHER_KINDS = "other kinds"
 _WIDTH = 100  # of comments
 
 #: The pages about kinds of taggers; all other kinds are dictionary models.
-_TOPICS = {"bilstm-crf": "networks", "ensemble": "ensembles"}
+_TOPICS = {"bilstm-crf": "networks", "ensemble": "ensembles", "tccnn": "tccnn", "spacy": "spacy"}
 
 #: Sections that a configuration may lack, and what they are for.
 _OPTIONAL = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.patients import number_patients
-from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
 from taggers.base import Detail, Progress, Tagging, TrainingError
 from taggers.confidence import (
@@ -24,19 +24,21 @@ from taggers.confidence import (
 )
 from taggers.crf import lattice
 from taggers.crf.lattice_decoder import Decoded, decode_scores
-from taggers.features.resources import clusters_for
 from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
-from taggers.networks.network_sizes import NetworkSizes, weight_shapes
+from taggers.networks.network_sizes import (
+    NetworkSizes,
+    read_weights,
+    weight_files,
+    weight_shapes,
+)
 from taggers.networks.subsequences import BORDER, Subsequences
-from taggers.networks.training.process import INITIAL, train_in_process
+from taggers.networks.training.process import train_in_process
+from taggers.networks.training.schedule import INITIAL
 from taggers.networks.word_inputs import WordArrays, WordInputs
-from taggers.networks.word_vectors import WordVectors
-from taggers.privacy.pruning import Pruning
-from taggers.privacy.public_lists import PublicLists
+from taggers.networks.word_network_tagger import WordNetworkTagger
 from taggers.threads import one_thread
-from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
 #: The weights of labels, by the beginnings of their names.
 _OF_LABELS = ("scores_", "transitions", "start", "end")
@@ -44,7 +46,7 @@ _OF_LABELS = ("scores_", "transitions", "start", "end")
 _PACKED = 1 << 14  # tokens packed at a time: matrix products are faster with more rows
 
 
-class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
+class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
     """A tagger with a bidirectional LSTM and a CRF.
 
     It is trained in Keras, in a separate process. Tagging needs neither Keras nor TensorFlow.
@@ -56,14 +58,11 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
     """
 
     kind = "bilstm-crf"
-    trains_in_process = True
     options_type = BiLSTMCRFOptions
     model_format = 2
 
     def __init__(self, options: BiLSTMCRFOptions | None = None) -> None:
         super().__init__(options)
-        self._weights: dict[str, npt.NDArray[np.float32]] = {}
-        self._inputs: WordInputs | None = None
         self._forward: Forward | None = None
 
     @property
@@ -93,15 +92,19 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             raise TrainingError("no training document has a weight above 0")
         # Random numbers are drawn for words, too: their order must not depend on the batch.
         train = self._prepared(train.with_sorted_vocabulary())
-        folder = self.options.embeddings
-        vectors = WordVectors.read(Path(folder)) if folder else None
-        inputs, words = WordInputs.from_training(train, self._templates(), vectors or WordVectors())
+        inputs, words = self._inputs_of(train)
         state = int(rng.integers(2**31))
         arrays = self._arrays(train, inputs, words, rng)
         if warm_start is not None and warm_start._inputs is not None:
             arrays |= warm_start._initial_weights(inputs, train.labels)
+        request = {
+            "kind": self.kind,
+            "options": asdict(self.options),
+            "sizes": asdict(self._sizes_of(inputs, train.labels)),
+            "random_state": state,
+        }
         self._weights, self.training = train_in_process(
-            self.options, self._sizes(inputs, train.labels), arrays, state, progress
+            request, arrays, progress, backend=self.options.backend
         )
         self._inputs, self._forward, self.labels = inputs, None, train.labels
         return self
@@ -122,25 +125,8 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
             arrays[f"{INITIAL}{name}:rows"] = target
         return arrays
 
-    def _sizes(self, inputs: WordInputs, labels: Sequence[str]) -> NetworkSizes:
-        dimension = inputs.vectors.dimension
-        return NetworkSizes(
-            labels=len(labels),
-            outside=labels.index("O"),
-            vectors=dimension,
-            words=len(inputs.words) + 1 if self.options.train_embeddings or not dimension else 0,
-            alphabet=inputs.characters.size + 1,
-            features={name: values.size for name, values in inputs.features.items()},
-            streams={name: values.size for name, values in inputs.streams.items()},
-        )
-
-    def _prepared(self, train: Batch) -> Batch:
-        """Read the resources, and return the documents with all streams."""
-        self._read_lists()
-        if self.options.clusters:
-            clusters = clusters_for(train, self.options.clusters)
-            self._resources = self._resources.with_clusters(clusters)
-        return self._with_streams(train)
+    def _sizes_of(self, inputs: WordInputs, labels: Sequence[str]) -> NetworkSizes:
+        return self._sizes(inputs, len(labels), labels.index("O"))
 
     def _arrays(
         self, train: Batch, inputs: WordInputs, words: WordArrays, rng: np.random.Generator
@@ -241,53 +227,15 @@ class BiLSTMCRFTagger(FeatureTagger[BiLSTMCRFOptions]):
                 packed=_PACKED,
             )
 
-    def _is_trained(self) -> bool:
-        return self._inputs is not None
-
-    def _learned(self) -> WordInputs:
-        if self._inputs is None:
-            raise ValueError("the network has not been trained")
-        return self._inputs
-
-    def _learned_contents(self) -> dict[str, int]:
-        return self._learned().contents()
-
-    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
-        return self._learned().traces(words, self._templates())
-
-    def _prune(self, pruning: Pruning, whole: Self) -> None:
-        """Make removed words and values unknown, like those that training did not see."""
-        # The weights of characters and of layers stay as they are.
-        inputs = whole._learned()
-        check_kept(inputs.patients, pruning, "word")
-        self._inputs, rows = inputs.pruned(pruning)
-        self._weights = {
-            name: weights[rows[name]] if name in rows else weights
-            for name, weights in whole._weights.items()
-        }
-
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         inputs = self._learned()
-        arrays = {f"weights-{number}": array for number, array in enumerate(self._weights.values())}
         description = {"inputs": inputs.description(), "weights": list(self._weights)}
-        return description, {**array_files(arrays), **inputs.files()}
+        return description, {**weight_files(self._weights), **inputs.files()}
 
     def _read(self, model: ModelFiles) -> None:
         self._inputs = WordInputs.from_model(model, self._templates())
-        shapes = weight_shapes(self.options, self._sizes(self._inputs, self.labels))
-        names = model.fields.distinct_texts("weights")
-        read, expected = (
-            [name for name in weights if name.startswith("features/")]
-            for weights in (names, shapes)
-        )
-        if set(names) != set(shapes) or read != expected:
-            raise model.fields.error(
-                "weights", "the names of the weights of a network of its options"
-            )
-        self._weights = {
-            name: model.array(f"weights-{number}", weights_of_shape(*shapes[name]))
-            for number, name in enumerate(names)
-        }
+        shapes = weight_shapes(self.options, self._sizes_of(self._inputs, self.labels))
+        self._weights = read_weights(model, shapes)
 
 
 def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

@@ -82,15 +82,8 @@ class Forward:
         table : ndarray of float32, shape (rows, 8 * U)
             One row for each combination of values that occurs.
         """
-        tables = [self._weights[f"streams/{name}"] for name in self._inputs.streams]
-        rows, parts = np.zeros(len(codes), np.int32), [np.zeros((1, 0), np.float32)]
-        for column, table in enumerate(tables):
-            # The combinations are renumbered after each stream, so that numbers cannot overflow.
-            joint = rows.astype(np.int64) * len(table) + codes[:, column]
-            used, rows = number_used(joint, len(parts[0]) * len(table))
-            before, own = np.divmod(used, len(table))
-            parts = [*(part[before] for part in parts), table[own]]
-        return rows, self._lstm.context_gates(np.hstack(parts))
+        rows, vectors = context_vectors(self._weights, self._inputs, codes)
+        return rows, self._lstm.context_gates(vectors)
 
     def score(
         self,
@@ -210,6 +203,36 @@ def _sum_tangent(forward: Array, backward: Array, bias: Array) -> None:
     for unit in range(len(forward)):
         tangent, by = tanh_fraction(forward[unit] + backward[unit] + bias[unit])
         forward[unit] = tangent / by
+
+
+def context_vectors(weights: Weights, inputs: WordInputs, codes: Codes) -> tuple[Codes, Floats]:
+    """Compute the vectors of the streams of tokens.
+
+    Parameters
+    ----------
+    weights : mapping of str to ndarray of float32
+        The weights of a network.
+    inputs : WordInputs
+        Its inputs.
+    codes : ndarray of int32, shape (N, S)
+        The code of each stream.
+
+    Returns
+    -------
+    rows : ndarray of int32, shape (N,)
+        The row of each token in the table.
+    table : ndarray of float32, shape (rows, D)
+        One row for each combination of values that occurs.
+    """
+    tables = [weights[f"streams/{name}"] for name in inputs.streams]
+    rows, parts = np.zeros(len(codes), np.int32), [np.zeros((1, 0), np.float32)]
+    for column, table in enumerate(tables):
+        # The combinations are renumbered after each stream, so that numbers cannot overflow.
+        joint = rows.astype(np.int64) * len(table) + codes[:, column]
+        used, rows = number_used(joint, len(parts[0]) * len(table))
+        before, own = np.divmod(used, len(table))
+        parts = [*(part[before] for part in parts), table[own]]
+    return rows, np.hstack(parts)
 
 
 def word_vectors(weights: Weights, arrays: WordArrays) -> Floats:

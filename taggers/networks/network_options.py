@@ -1,4 +1,4 @@
-"""Options of the BiLSTM-CRF tagger."""
+"""Options of the inputs of networks, and of the BiLSTM-CRF tagger."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchitectureOptions(FeatureOptions):
-    """Options of the inputs and layers of the network."""
+class WordOptions(FeatureOptions):
+    """Options of the inputs of a network for a word."""
 
     embeddings: str = option(
         AUTO,
@@ -54,19 +54,6 @@ class ArchitectureOptions(FeatureOptions):
     feature_dimension: int = option(
         8, "dimension of the vectors of the values of features and streams", least=1
     )
-    units: int = option(64, "memory units of each direction of the BiLSTM", least=1)
-    subsequence: int = option(
-        0,
-        "tokens of the overlapping sub-sequences that documents are divided into, such as 24 or "
-        "48; 0 keeps documents whole",
-        least=0,
-    )
-    sensitive_units: int = option(
-        50,
-        "units of a second head that is trained to tell whether a token is part of any entity, and "
-        "feeds the first; 0 for none",
-        least=0,
-    )
 
     def __post_init__(self) -> None:
         FeatureOptions.__post_init__(self)
@@ -81,8 +68,6 @@ class ArchitectureOptions(FeatureOptions):
                     raise InputError(
                         f'"{text}" is named {templates.count(text)} times; expected once'
                     )
-        if 0 < self.subsequence < 4:
-            raise InputError(f"subsequence = {self.subsequence}: expected 0, or at least 4 tokens")
 
     def training_files(self) -> Mapping[str, Sequence[Path]]:
         paths = dict(FeatureOptions.training_files(self))
@@ -116,6 +101,30 @@ class ArchitectureOptions(FeatureOptions):
             streams = (*streams, PHRASES)
         resources = {**clusters, **names}
         return Templates.parse((*self.features, *resources), 0, streams, (), resources)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchitectureOptions(WordOptions):
+    """Options of the inputs and layers of the network."""
+
+    units: int = option(64, "memory units of each direction of the BiLSTM", least=1)
+    subsequence: int = option(
+        0,
+        "tokens of the overlapping sub-sequences that documents are divided into, such as 24 or "
+        "48; 0 keeps documents whole",
+        least=0,
+    )
+    sensitive_units: int = option(
+        50,
+        "units of a second head that is trained to tell whether a token is part of any entity, and "
+        "feeds the first; 0 for none",
+        least=0,
+    )
+
+    def __post_init__(self) -> None:
+        WordOptions.__post_init__(self)
+        if 0 < self.subsequence < 4:
+            raise InputError(f"subsequence = {self.subsequence}: expected 0, or at least 4 tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +195,12 @@ class BiLSTMCRFOptions(ArchitectureOptions):
         return ArchitectureOptions.check(self)
 
 
-def check_installed(backend: str) -> None:
+def check_installed(backend: str, kind: str = "bilstm-crf") -> None:
     """Raise an `InputError` if a package is missing that trains networks with a backend."""
     for name in ("keras", backend):
         if importlib.util.find_spec(name) is None:
             needed = "torch" if name == "torch" else "'bootstrap-ner[neural]'"
             raise InputError(
-                f'kind = "bilstm-crf" is trained with {name}, which is not installed: '
+                f'kind = "{kind}" is trained with {name}, which is not installed: '
                 f"pip install {needed}"
             )

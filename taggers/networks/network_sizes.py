@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taggers.networks.network_options import BiLSTMCRFOptions
+import numpy as np
+import numpy.typing as npt
+
+from corpus.storage.arrays import array_files, weights_of_shape
+from taggers.model_folder import ModelFiles
+from taggers.networks.network_options import BiLSTMCRFOptions, WordOptions
 
 Shape = tuple[int, ...]
 
@@ -42,9 +47,8 @@ class NetworkSizes:
     streams: Mapping[str, int]
 
 
-def weight_shapes(options: BiLSTMCRFOptions, sizes: NetworkSizes) -> dict[str, Shape]:
-    """Return the shape of each weight of a network by name, with features in their order."""
-    labels, units, hidden = sizes.labels, options.units, options.sensitive_units
+def word_shapes(options: WordOptions, sizes: NetworkSizes) -> tuple[dict[str, Shape], int]:
+    """Return the shapes of the weights of a token's vector, and the dimension of this vector."""
     codes = {f"features/{name}": size for name, size in sizes.features.items()}
     codes |= {f"streams/{name}": size for name, size in sizes.streams.items()}
     tables: dict[str, Shape] = {
@@ -64,15 +68,51 @@ def weight_shapes(options: BiLSTMCRFOptions, sizes: NetworkSizes) -> dict[str, S
         else:
             tables |= _lstm_shapes(dimension, filters, "characters_")
             width += 2 * filters
+    return tables, width
+
+
+def weight_shapes(options: BiLSTMCRFOptions, sizes: NetworkSizes) -> dict[str, Shape]:
+    """Return the shape of each weight of a network by name, with features in their order."""
+    labels, units, hidden = sizes.labels, options.units, options.sensitive_units
+    tables, width = word_shapes(options, sizes)
     return {
         **tables,
         **_lstm_shapes(width, units),
-        **_dense_shapes("sensitive", 2 * units, hidden),
-        **(_dense_shapes("sensitivity", hidden, 1) if hidden else {}),
-        **_dense_shapes("scores", 2 * units + hidden, labels),
+        **dense_shapes("sensitive", 2 * units, hidden),
+        **(dense_shapes("sensitivity", hidden, 1) if hidden else {}),
+        **dense_shapes("scores", 2 * units + hidden, labels),
         "transitions": (labels, labels),
         "start": (labels,),
         "end": (labels,),
+    }
+
+
+def weight_files(weights: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, bytes]:
+    """Return the files of the weights of a network; its model lists their names."""
+    return array_files(
+        {f"weights-{number}": array for number, array in enumerate(weights.values())}
+    )
+
+
+def read_weights(
+    model: ModelFiles, shapes: Mapping[str, Shape]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Read the weights of a network from the files of a model.
+
+    Raises
+    ------
+    InputError
+        If they have other names or shapes than those of the options of the model.
+    """
+    names = model.fields.distinct_texts("weights")
+    read, expected = (
+        [name for name in weights if name.startswith("features/")] for weights in (names, shapes)
+    )
+    if set(names) != set(shapes) or read != expected:
+        raise model.fields.error("weights", "the names of the weights of a network of its options")
+    return {
+        name: model.array(f"weights-{number}", weights_of_shape(*shapes[name]))
+        for number, name in enumerate(names)
     }
 
 
@@ -86,5 +126,6 @@ def _lstm_shapes(width: int, units: int, prefix: str = "") -> dict[str, Shape]:
     return shapes
 
 
-def _dense_shapes(name: str, width: int, units: int) -> dict[str, Shape]:
+def dense_shapes(name: str, width: int, units: int) -> dict[str, Shape]:
+    """Return the shapes of the weights of a dense layer; none without units."""
     return {f"{name}_kernel": (width, units), f"{name}_bias": (units,)} if units else {}

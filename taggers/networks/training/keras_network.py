@@ -1,4 +1,4 @@
-"""The network of the BiLSTM-CRF in Keras, for training.
+"""Networks in Keras, for training: what reads words, and the BiLSTM-CRF.
 
 Only the training process imports this module, since Keras takes seconds to import.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from keras import layers, ops
 
 from taggers.networks.crf_layer import CRF
-from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.network_options import BiLSTMCRFOptions, WordOptions
 from taggers.networks.network_sizes import NetworkSizes
 from taggers.networks.training.bilstm import BiLSTM
 
@@ -30,61 +30,20 @@ Step = Callable[
 Loss = Callable[[Mapping[str, Tensor], Tensor, Tensor, bool], Tensor]
 
 
-class Network:
-    """A network in Keras, and its weights by name.
+class WordNetwork:
+    """A network in Keras that reads words, and its weights by name.
 
-    Attributes
+    Parameters
     ----------
-    model : keras.Model
-        The model. Its inputs come from `taggers.networks.training.minibatches.Minibatches`.
-    train : callable
-        Trains on the inputs, tags and weights of a minibatch, and returns its loss.
-    test : callable
-        Computes the loss of a minibatch.
+    options : WordOptions
+        The inputs for a word.
+    sizes : NetworkSizes
+        The sizes of inputs and outputs.
     """
 
-    def __init__(self, options: BiLSTMCRFOptions, sizes: NetworkSizes) -> None:
+    def __init__(self, options: WordOptions, sizes: NetworkSizes) -> None:
         self.options, self.sizes = options, sizes
-        self._losses: dict[str, Callable[[Tensor, Tensor], Tensor]] = {}
         self._weights: dict[str, Any] = {}
-        index = keras.Input((None,), dtype="int32", name="index")
-        inputs: dict[str, Tensor] = {"index": index}
-        lengths = ops.sum(ops.cast(index > 0, "int32"), axis=1)
-        words = ops.take(self._word_vectors(inputs), index, axis=0)
-        tokens = [words, *self._value_vectors("streams", inputs, None)]
-        read = layers.Dropout(options.dropout)(_joined(tokens))
-        hidden = layers.Dropout(options.dropout)(self._bilstm(read, lengths, options.units))
-        outputs: dict[str, Tensor] = {}
-        if options.sensitive_units:
-            sensitive = self._dense(hidden, "sensitive", options.sensitive_units, activation="tanh")
-            outputs["sensitive"] = self._dense(sensitive, "sensitivity", 1)[..., 0]
-            self._losses["sensitive"] = self._sensitive_loss
-            hidden = _joined([hidden, sensitive])
-        crf = CRF(name="crf")
-        outputs["tags"] = crf(self._dense(hidden, "scores", sizes.labels), mask=index > 0)
-        self._losses["tags"] = (
-            crf.marginal_cross_entropy
-            if options.learning == "marginal"
-            else crf.negative_log_likelihood
-        )
-        for name in ("transitions", "start", "end"):
-            self._weights[name] = getattr(crf, name)
-        self.model = keras.Model(inputs, outputs)
-        decay = options.averaging
-        averaging = {"use_ema": True, "ema_momentum": decay} if decay else {}
-        self._optimizer = keras.optimizers.Adam(clipnorm=5.0, **averaging)
-        self._optimizer.build(self.model.trainable_variables)
-        self.train, self.test = training_steps(self.model, self._optimizer, self._loss)
-
-    def _loss(
-        self, inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor, training: bool
-    ) -> Tensor:
-        """Return the weighted mean loss of documents, with the penalties of layers."""
-        tensors = {name: ops.convert_to_tensor(array) for name, array in inputs.items()}
-        tags, weights = ops.convert_to_tensor(tags), ops.convert_to_tensor(weights)
-        outputs = self.model(tensors, training=training)
-        losses = sum(loss(tags, outputs[name]) for name, loss in self._losses.items())
-        return ops.mean(losses * weights) + sum(self.model.losses, start=ops.zeros(()))
 
     def weights(self) -> dict[str, Floats]:
         """Return a copy of the weights by name, as float32."""
@@ -97,15 +56,6 @@ class Network:
         """Replace weights of these names."""
         for name, value in weights.items():
             self._weights[name].assign(value)
-
-    def set_learning_rate(self, rate: float) -> None:
-        """Set the learning rate of the following steps."""
-        self._optimizer.learning_rate = rate
-
-    def use_average(self) -> None:
-        """Replace the weights by their exponential moving average, if there is one."""
-        if self.options.averaging:
-            self._optimizer.finalize_variable_values(self.model.trainable_variables)
 
     def _word_vectors(self, inputs: dict[str, Tensor]) -> Tensor:
         """Return the vectors of the words of a minibatch, and add their inputs."""
@@ -154,7 +104,9 @@ class Network:
         # The largest value among the characters of a word, and 0 for a border, which has none.
         return ops.max(filtered - 1e9 * (1 - there), axis=1) * there[:, 0]
 
-    def _value_vectors(self, kind: str, inputs: dict[str, Tensor], *shape: None) -> list[Tensor]:
+    def _value_vectors(
+        self, kind: str, inputs: dict[str, Tensor], *shape: int | None
+    ) -> list[Tensor]:
         """Return the vectors of features or of streams, and add their input."""
         sizes, dimension = getattr(self.sizes, kind), self.options.feature_dimension
         if not sizes:
@@ -185,6 +137,72 @@ class Network:
         outputs = layer(inputs)
         self._weights[f"{name}_kernel"], self._weights[f"{name}_bias"] = layer.kernel, layer.bias
         return outputs
+
+
+class Network(WordNetwork):
+    """A network in Keras, and its weights by name.
+
+    Attributes
+    ----------
+    model : keras.Model
+        The model. Its inputs come from `taggers.networks.training.minibatches.Minibatches`.
+    train : callable
+        Trains on the inputs, tags and weights of a minibatch, and returns its loss.
+    test : callable
+        Computes the loss of a minibatch.
+    """
+
+    def __init__(self, options: BiLSTMCRFOptions, sizes: NetworkSizes) -> None:
+        super().__init__(options, sizes)
+        self.options: BiLSTMCRFOptions = options
+        self._losses: dict[str, Callable[[Tensor, Tensor], Tensor]] = {}
+        index = keras.Input((None,), dtype="int32", name="index")
+        inputs: dict[str, Tensor] = {"index": index}
+        lengths = ops.sum(ops.cast(index > 0, "int32"), axis=1)
+        words = ops.take(self._word_vectors(inputs), index, axis=0)
+        tokens = [words, *self._value_vectors("streams", inputs, None)]
+        read = layers.Dropout(options.dropout)(_joined(tokens))
+        hidden = layers.Dropout(options.dropout)(self._bilstm(read, lengths, options.units))
+        outputs: dict[str, Tensor] = {}
+        if options.sensitive_units:
+            sensitive = self._dense(hidden, "sensitive", options.sensitive_units, activation="tanh")
+            outputs["sensitive"] = self._dense(sensitive, "sensitivity", 1)[..., 0]
+            self._losses["sensitive"] = self._sensitive_loss
+            hidden = _joined([hidden, sensitive])
+        crf = CRF(name="crf")
+        outputs["tags"] = crf(self._dense(hidden, "scores", sizes.labels), mask=index > 0)
+        self._losses["tags"] = (
+            crf.marginal_cross_entropy
+            if options.learning == "marginal"
+            else crf.negative_log_likelihood
+        )
+        for name in ("transitions", "start", "end"):
+            self._weights[name] = getattr(crf, name)
+        self.model = keras.Model(inputs, outputs)
+        decay = options.averaging
+        averaging = {"use_ema": True, "ema_momentum": decay} if decay else {}
+        self._optimizer = keras.optimizers.Adam(clipnorm=5.0, **averaging)
+        self._optimizer.build(self.model.trainable_variables)
+        self.train, self.test = training_steps(self.model, self._optimizer, self._loss)
+
+    def _loss(
+        self, inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor, training: bool
+    ) -> Tensor:
+        """Return the weighted mean loss of documents, with the penalties of layers."""
+        tensors = {name: ops.convert_to_tensor(array) for name, array in inputs.items()}
+        tags, weights = ops.convert_to_tensor(tags), ops.convert_to_tensor(weights)
+        outputs = self.model(tensors, training=training)
+        losses = sum(loss(tags, outputs[name]) for name, loss in self._losses.items())
+        return ops.mean(losses * weights) + sum(self.model.losses, start=ops.zeros(()))
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Set the learning rate of the following steps."""
+        self._optimizer.learning_rate = rate
+
+    def use_average(self) -> None:
+        """Replace the weights by their exponential moving average, if there is one."""
+        if self.options.averaging:
+            self._optimizer.finalize_variable_values(self.model.trainable_variables)
 
     def _sensitive_loss(self, tags: Tensor, logits: Tensor) -> Tensor:
         """Compute the cross-entropy of whether tokens are in entities (paper 001, equation 11)."""

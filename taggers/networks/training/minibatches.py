@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ PADDING = -2
 
 #: The rows before the words' rows: for positions after a document, and for its borders.
 _AFTER, _BORDER, _FIRST = 0, 1, 2
+
+#: The inputs of words; see `taggers.networks.word_inputs.WordArrays`.
+WORDS = ("vectors", "numbers", "characters", "features")
 
 _JITTER = 3.0  # tokens by which the lengths of documents are blurred before they are sorted
 
@@ -53,6 +56,12 @@ class Minibatches:
     offsets: npt.NDArray[np.int64]
     tags: Codes
     weights: npt.NDArray[np.float32]
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the documents of a request."""
+        own = {field.name: arrays[field.name] for field in fields(cls) if field.name != "words"}
+        return cls(words={name: arrays[name] for name in WORDS}, **own)
 
     def part(self, chosen: npt.NDArray[np.bool_]) -> Minibatches:
         """Return some of the documents, by a mask of shape (D,)."""
@@ -143,7 +152,7 @@ class Minibatches:
         used = used[1:]
         index = np.full(there.shape, _AFTER, np.int32)
         index[there] = rows[1:] + _BORDER
-        words = {name: _with_borders(array[used]) for name, array in self.words.items()}
+        words = {name: with_border(array[used], _FIRST) for name, array in self.words.items()}
         if rng is not None and word_dropout:
             dropped = _FIRST + np.flatnonzero(rng.random(len(used)) < word_dropout)
             words["vectors"][dropped] = self.unknown
@@ -155,6 +164,6 @@ class Minibatches:
         return {"index": index, "streams": streams, **words}, tags
 
 
-def _with_borders(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Prepend the rows that do not belong to words: all zeros."""
-    return np.concatenate([np.zeros((_FIRST, *array.shape[1:]), array.dtype), array])
+def with_border(array: npt.NDArray[Any], rows: int = 1) -> npt.NDArray[Any]:
+    """Prepend rows that do not belong to words: all zeros."""
+    return np.concatenate([np.zeros((rows, *array.shape[1:]), array.dtype), array])

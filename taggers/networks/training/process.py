@@ -8,28 +8,29 @@ that started it.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import IO, Any, BinaryIO
 
 import numpy as np
 
 from taggers.base import Progress, Training, TrainingError
-from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.network_sizes import NetworkSizes
-from taggers.networks.training.minibatches import Arrays, Minibatches
-from taggers.networks.training.schedule import train
+from taggers.networks.training.minibatches import Arrays
 
-#: The prefix of the names of initial weights in a request.
-INITIAL = "initial:"
+#: The modules whose ``train_network(request, arrays, progress)`` trains a network of a kind.
+NETWORKS = {
+    "bilstm-crf": "taggers.networks.training.schedule",
+    "tccnn": "taggers.ngrams.training",
+    "spacy": "taggers.spacy_ner.training",
+}
 
 #: The settings of the libraries in the process: one thread, so that the result does not depend on
 #: the number of processors, and no messages but errors.
@@ -43,32 +44,29 @@ ENVIRONMENT = {
 
 #: Parts of the names of the errors that Python, TensorFlow and PyTorch raise without memory.
 _OUT_OF_MEMORY = ("MemoryError", "ResourceExhausted", "OutOfMemory")
-_LOWER = "; lower minibatch, units or character_units, or set subsequence"
-
-_WORDS = ("vectors", "numbers", "characters", "features")
+_LOWER = "; lower minibatch or the sizes of the layers"
 
 
 def train_in_process(
-    options: BiLSTMCRFOptions,
-    sizes: NetworkSizes,
+    request: Mapping[str, Any],
     arrays: Arrays,
-    random_state: int,
     progress: Progress | None = None,
+    *,
+    backend: str = "",
 ) -> tuple[Arrays, Training]:
     """Train a network in another process.
 
     Parameters
     ----------
-    options : BiLSTMCRFOptions
-        The layers of the network, and the schedule and the backend of training.
-    sizes : NetworkSizes
-        The sizes of its inputs and outputs.
+    request : mapping of str to Any
+        What the network needs besides the arrays, serialisable as JSON. ``kind`` is a key of
+        `NETWORKS`.
     arrays : dict of str to ndarray
         The documents, and the initial weights of a warm start.
-    random_state : int
-        The seed of the initial weights, of dropout and of the order of documents.
     progress : callable, optional
-        Called with the number of completed steps of Adam, and their maximum.
+        Called with the number of completed steps, and their maximum.
+    backend : str, optional
+        The backend of Keras, for networks in Keras.
 
     Returns
     -------
@@ -81,16 +79,16 @@ def train_in_process(
         If training fails, or its process is ended.
     """
     paths = os.pathsep.join(path for path in sys.path if path)
-    libraries = {**ENVIRONMENT, "KERAS_BACKEND": options.backend, "PYTHONPATH": paths}
-    request = {"options": asdict(options), "sizes": asdict(sizes), "random_state": random_state}
+    libraries = {**ENVIRONMENT, "PYTHONPATH": paths}
+    if backend:
+        libraries["KERAS_BACKEND"] = backend
     with (
-        tempfile.TemporaryFile() as errors,
         subprocess.Popen(
             # With -P, nothing is imported from the current folder.
             [sys.executable, "-P", "-m", "taggers.networks.training.process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=errors,
+            stderr=subprocess.DEVNULL,  # messages of libraries may have text of the notes
             env={**os.environ, **libraries},
         ) as process,
     ):
@@ -108,26 +106,30 @@ def train_in_process(
                     raise TrainingError(
                         f"the network was not trained: {training.outcome}; lower learning_rate"
                     )
+                if "error" in message:
+                    raise TrainingError(_cause(message["error"]))
                 if progress:
                     progress(*message["progress"])
-            process.wait()
-            errors.seek(0)
-            raise TrainingError(_cause(process.returncode, errors.read().decode(errors="replace")))
+            raise TrainingError(_end(process.wait()))
         finally:
             process.kill()
 
 
-def _cause(status: int, errors: str) -> str:
+def _cause(error: str) -> str:
+    """Return why training failed, from the name of an exception: its message may have text."""
+    if any(name in error for name in _OUT_OF_MEMORY):
+        return f"the network was not trained: memory ran out{_LOWER}"
+    return f"the network was not trained: {error}"
+
+
+def _end(status: int) -> str:
     """Return why the process ended without a result."""
     process = "the process that trained the network"
     if status == -getattr(signal, "SIGKILL", 9):
         return f"{process} was killed, probably because memory ran out{_LOWER}"
     if status < 0:
         return f"{process} was ended by signal {-status}"
-    if any(name in errors for name in _OUT_OF_MEMORY):
-        return f"the network was not trained: memory ran out{_LOWER}"
-    lines = [line for line in errors.splitlines() if line.strip()]
-    return f"{process} ended: {lines[-1] if lines else f'exit status {status}'}"
+    return f"{process} ended with exit status {status}"
 
 
 def _write(stream: IO[bytes], message: Mapping[str, Any], arrays: Arrays | None = None) -> None:
@@ -164,42 +166,16 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     if request := _read(source):
         threading.Thread(target=_end_with, args=(source,), daemon=True).start()
-        weights, training = _trained(*request, sink)
-        _write(sink, {"training": asdict(training)}, weights)
-
-
-def _trained(message: Mapping[str, Any], arrays: Arrays, sink: BinaryIO) -> tuple[Arrays, Training]:
-    import keras  # noqa: PLC0415 - it takes seconds, and is not needed to import this module
-
-    from taggers.networks.training.keras_network import Network  # noqa: PLC0415 - the same
-
-    keras.utils.set_random_seed(message["random_state"])
-    network = Network(BiLSTMCRFOptions(**message["options"]), NetworkSizes(**message["sizes"]))
-    network.assign(_initial(network.weights(), arrays))
-
-    def progress(done: int, steps: int) -> None:
-        _write(sink, {"progress": [done, steps]})
-
-    documents, held_out = documents_of(arrays), arrays["held_out"]
-    judges = documents.part(held_out) if held_out.any() else None
-    return train(network, documents.part(~held_out), judges, message["random_state"], progress)
-
-
-def _initial(weights: Arrays, arrays: Arrays) -> Arrays:
-    """Replace rows of the weights by rows of a warm start of the same shape."""
-    for name, array in weights.items():
-        rows, values = (arrays.get(f"{INITIAL}{name}{part}") for part in (":rows", ""))
-        if rows is None or values is None:
-            continue
-        if values.shape[1:] == array.shape[1:] and rows.max(initial=-1) < len(array):
-            array[rows] = values
-    return weights
-
-
-def documents_of(arrays: Arrays) -> Minibatches:
-    """Return the documents of a request."""
-    own = {field.name: arrays[field.name] for field in fields(Minibatches) if field.name != "words"}
-    return Minibatches(words={name: arrays[name] for name in _WORDS}, **own)
+        message, arrays = request
+        try:
+            module = importlib.import_module(NETWORKS[message["kind"]])
+            weights, training = module.train_network(
+                message, arrays, lambda done, steps: _write(sink, {"progress": [done, steps]})
+            )
+        except Exception as error:  # libraries raise any exception
+            _write(sink, {"error": type(error).__name__})
+        else:
+            _write(sink, {"training": asdict(training)}, weights)
 
 
 def _end_with(source: BinaryIO) -> None:

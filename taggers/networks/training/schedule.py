@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +11,11 @@ import numpy as np
 
 from taggers.base import Training
 from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.network_sizes import NetworkSizes
 from taggers.networks.training.minibatches import Arrays, Minibatches
+
+#: The prefix of the names of initial weights in a request.
+INITIAL = "initial:"
 
 #: The least and the most documents of a minibatch whose size depends on their number. Learning
 #: rates are given for the least.
@@ -59,6 +63,34 @@ class Schedule:
         if left >= 1 - self.decay_start:
             return self.learning_rate
         return left / (1 - self.decay_start) * self.learning_rate
+
+
+def train_network(
+    request: Mapping[str, Any], arrays: Arrays, progress: Progress
+) -> tuple[Arrays, Training]:
+    """Train a BiLSTM-CRF in its process; see `taggers.networks.training.process`."""
+    import keras  # noqa: PLC0415 - it takes seconds, and is not needed to import this module
+
+    from taggers.networks.training.keras_network import Network  # noqa: PLC0415 - the same
+
+    state = request["random_state"]
+    keras.utils.set_random_seed(state)
+    network = Network(BiLSTMCRFOptions(**request["options"]), NetworkSizes(**request["sizes"]))
+    network.assign(_initial(network.weights(), arrays))
+    documents, held_out = Minibatches.from_arrays(arrays), arrays["held_out"]
+    judges = documents.part(held_out) if held_out.any() else None
+    return train(network, documents.part(~held_out), judges, state, progress)
+
+
+def _initial(weights: Arrays, arrays: Arrays) -> Arrays:
+    """Replace rows of the weights by rows of a warm start of the same shape."""
+    for name, array in weights.items():
+        rows, values = (arrays.get(f"{INITIAL}{name}{part}") for part in (":rows", ""))
+        if rows is None or values is None:
+            continue
+        if values.shape[1:] == array.shape[1:] and rows.max(initial=-1) < len(array):
+            array[rows] = values
+    return weights
 
 
 def train(

@@ -124,7 +124,7 @@ def test_empty_tables_are_shown_by_an_example_that_works(file: Path) -> None:
 
 def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
     """The tables that are commented out in it, without the hash."""
-    examples = ("# [", "# NOMBRE", "# HOSPITAL", "# empty", "# per_token", "# length")
+    examples = ("# [", "# NOMBRE", "# HOSPITAL", "# empty", "# per_token", "# length = {")
     examples += ("# gold =", "# budget =", "# query =", "# near_duplicate =")
     shown = [
         line.removeprefix("# ")

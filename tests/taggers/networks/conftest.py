@@ -1,10 +1,9 @@
 """Settings of Keras, which it reads when it is imported, and an embedding for networks."""
 
-import io
+import importlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +39,10 @@ def embedding_folder(make_embedding, tmp_path_factory) -> Path:
     return folder
 
 
-def trained_here(
-    options: Any, sizes: Any, arrays: Any, random_state: int, progress: Any = None
-) -> Any:
+def trained_here(request: Any, arrays: Any, progress: Any = None, *, backend: str = "") -> Any:
     """Train a network in this process: importing TensorFlow in another takes seconds each time."""
-    message = {"options": asdict(options), "sizes": asdict(sizes), "random_state": random_state}
-    return process._trained(message, arrays, io.BytesIO())
+    module = importlib.import_module(process.NETWORKS[request["kind"]])
+    return module.train_network(request, arrays, lambda done, steps: None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,7 +10,7 @@ from corpus.document import Document, Span
 from corpus.tags import well_formed
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.training.process import documents_of
+from taggers.networks.training.minibatches import Minibatches
 from tests.taggers.conftest import plain
 
 pytest.importorskip("keras")
@@ -58,14 +58,14 @@ def random_network(request, embedding_folder):
     train = tagger._prepared(small_batch())
     vectors = WordVectors.read(embedding_folder)
     inputs, words = WordInputs.from_training(train, tagger._templates(), vectors)
-    network = Network(options, tagger._sizes(inputs, train.labels))
+    network = Network(options, tagger._sizes_of(inputs, train.labels))
     weights = {
         name: rng.normal(scale=0.5, size=array.shape).astype(np.float32)
         for name, array in network.weights().items()
     }
     network.assign(weights)
     tagger._weights, tagger._inputs, tagger.labels = weights, inputs, train.labels
-    return tagger, network, documents_of(tagger._arrays(train, inputs, words, rng))
+    return tagger, network, Minibatches.from_arrays(tagger._arrays(train, inputs, words, rng))
 
 
 def test_marginals_and_the_best_path_are_those_of_keras(random_network) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.network_sizes import NetworkSizes
-from taggers.networks.training.process import INITIAL, train_in_process
+from taggers.networks.training.process import train_in_process
+from taggers.networks.training.schedule import INITIAL
 
 pytestmark = pytest.mark.processes
 
@@ -38,6 +40,12 @@ OPTIONS = BiLSTMCRFOptions(
     min_steps=0,
     word_dropout=0.0,
 )
+
+
+def trained(options: BiLSTMCRFOptions, arrays: dict[str, np.ndarray]) -> Any:
+    """Train a network in another process."""
+    request = {"kind": "bilstm-crf", "options": asdict(options), "sizes": asdict(SIZES)}
+    return train_in_process({**request, "random_state": 0}, arrays, backend=options.backend)
 
 
 def documents() -> dict[str, np.ndarray]:
@@ -68,12 +76,12 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
     arrays = documents()
-    first, _ = train_in_process(replace(OPTIONS, epochs=1), SIZES, arrays, 0)
+    first, _ = trained(replace(OPTIONS, epochs=1), arrays)
     for name, array in first.items():
         arrays[f"{INITIAL}{name}"] = array
         arrays[f"{INITIAL}{name}:rows"] = np.arange(len(array))
-    actual, training = train_in_process(OPTIONS, SIZES, arrays, 0)
-    other, as_well = train_in_process(replace(OPTIONS, backend="torch"), SIZES, arrays, 0)
+    actual, training = trained(OPTIONS, arrays)
+    other, as_well = trained(replace(OPTIONS, backend="torch"), arrays)
     assert training.iterations == as_well.iterations == 3
     assert training.loss == pytest.approx(as_well.loss, rel=1e-4)
     assert actual.keys() == other.keys()
@@ -89,5 +97,5 @@ def test_nothing_is_imported_from_the_current_folder(tmp_path, monkeypatch) -> N
         (tmp_path / name).write_text('raise RuntimeError("imported")')
     monkeypatch.chdir(tmp_path)
     arrays = documents()
-    _, training = train_in_process(replace(OPTIONS, epochs=1), SIZES, arrays, 0)
+    _, training = trained(replace(OPTIONS, epochs=1), arrays)
     assert training.iterations == 1

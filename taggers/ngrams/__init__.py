@@ -1,0 +1,1 @@
+"""The tagger that classifies n-grams of words (paper 000)."""

@@ -1,0 +1,1 @@
+"""The tagger that is spaCy's transition-based recognizer (paper 004)."""
