@@ -1,22 +1,33 @@
-"""People in English and Catalan sentences by lists and self-training, without a seed.
+"""Languages of notes: what is found in English and Catalan, and how languages are told apart.
 
-Half of the names are drawn from the lists by their frequencies, and half are invented: in no list.
-The sentences were written for this project. 100 choose, 200 others are scored.
+    python benchmarks/languages.py            # people by lists and self-training, without a seed
+    python benchmarks/languages.py detection  # the language of notes
+    python benchmarks/languages.py transfer   # a CRF trained on notes of one language or of both
 
-    python benchmarks/languages.py
+Without a seed: half of the names are drawn from the lists by their frequencies, and half are
+invented: in no list. The sentences were written for this project. 100 choose, 200 others are
+scored. The other programs read synthetic notes, and MEDDOCAN for Spanish.
 """
 
 from __future__ import annotations
 
+import argparse
+import itertools
 import re
 import tempfile
 
 import numpy as np
+from meddocan_lines import units_of
 
 import bootstrap
 from bootstrap import Document, Span
+from corpus.batch import make_batch
+from corpus.evaluation.scoring import score_batches
+from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import CENSUS, CENSUS_US, read_gazetteer
 from gazetteers.casing import in_case
+from taggers import CRFOptions, CRFTagger
+from taggers.morphology.languages import find_languages
 
 LISTS = {"en": CENSUS_US, "ca": CENSUS}
 
@@ -125,7 +136,7 @@ def sentences(language: str, random_state: int, number: int) -> list[Document]:
     return documents
 
 
-def main() -> None:
+def without_seed() -> None:
     """Print precision and recall of the lists alone and of the run, for each language."""
     print("| language | lists alone | run |")
     print("|---|---|---|")
@@ -148,6 +159,76 @@ def main() -> None:
                 for counts in (outcome.first, outcome.best)
             )
             print(f"| {language} | {' | '.join(cells)} |", flush=True)
+
+
+def detection() -> None:
+    """Print the share of notes whose language is found, by their length in characters."""
+    limits = (0, 40, 120, 10**9)
+    parts = [f"{least} to {most - 1}" for least, most in itertools.pairwise(limits)]
+    parts[-1] = f"{limits[-2]} or more"
+    print(f"| notes | {' | '.join([*parts, 'all'])} |\n{'|---' * (len(parts) + 2)}|")
+    sources = {
+        "synthetic, Spanish": ("es", synthetic_notes(4000, random_state=7, language="es")),
+        "synthetic, Catalan": ("ca", synthetic_notes(4000, random_state=7, language="ca")),
+        "MEDDOCAN, dev": ("es", units_of("dev", None, "document")),
+        "its lines": ("es", units_of("dev", None, "line")),
+    }
+    for name, (language, notes) in sources.items():
+        texts = [note.text for note in notes]
+        right = np.array(find_languages(texts, ("es", "ca"))) == language
+        lengths = np.array([len(text) for text in texts])
+        cells = []
+        for least, most in itertools.pairwise(limits):
+            own = (lengths >= least) & (lengths < most)
+            cells.append(f"{right[own].mean():.3f} ({own.sum():,})" if own.any() else "")
+        print(f"| {name} | {' | '.join([*cells, f'{right.mean():.3f}'])} |", flush=True)
+
+
+def transfer() -> None:
+    """Print F1 of CRFs on notes of each language, the mean of three random states."""
+    languages = ("es", "ca", "mixed")
+    chosen = [f"language frequency-{name}" for name in ("given_name", "surname")]
+    lemmas = {"es": "simplemma", "ca": "simplemma"}
+    variants = {
+        "Spanish": ("es", {}),
+        "Catalan": ("ca", {}),
+        "all": ("all", {}),
+        "all, names by the language": (
+            "all",
+            {"conjunctions": (*CRFOptions().conjunctions, *chosen)},
+        ),
+        "all, lemmas by the language": (
+            "all",
+            {"streams": ("header", "colon", "language", "lemmas[-1..1]"), "analysers": lemmas},
+        ),
+    }
+    print(f"| trained on | {' | '.join(languages)} |\n{'|---' * 4}|")
+    judges = [
+        make_batch(synthetic_notes(3000, random_state=9, language=language), labelled=True)
+        for language in languages
+    ]
+    for name, (language, settings) in variants.items():
+        rows = []
+        for state in range(3):
+            notes = synthetic_notes(2000, random_state=20 + state, language=language)
+            tagger = CRFTagger(CRFOptions(clusters="", **settings))
+            tagger.fit(make_batch(notes, labelled=True), rng=np.random.default_rng(state))
+            taggings = [(gold, tagger.tag(gold)) for gold in judges]
+            rows.append(
+                [
+                    score_batches(gold, gold.with_tags(own.tags, own.labels)).counts("ner").f1
+                    for gold, own in taggings
+                ]
+            )
+        print(f"| {name} | {' | '.join(f'{f1:.3f}' for f1 in np.mean(rows, axis=0))} |", flush=True)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    works = {"lists": without_seed, "detection": detection, "transfer": transfer}
+    parser.add_argument("what", nargs="?", choices=works, default="lists")
+    works[parser.parse_args().what]()
 
 
 if __name__ == "__main__":
