@@ -24,6 +24,8 @@ from taggers.ngrams.windows import CHANNELS, windows_of
 
 Tensor = Any
 
+_UNKNOWN = 0.05  # probability that a word of a minibatch is taken for an unknown one
+
 
 class Network(WordNetwork):
     """The network in Keras.
@@ -92,6 +94,8 @@ def train_network(
         for step in range(steps):
             rows = order[step * options.minibatch :][: options.minibatch]
             inputs = _inputs(network, ngrams, words, rows, options.length)
+            if "numbers" in inputs:  # vectors are learned: of unknown words, too
+                inputs["numbers"][rng.random(len(inputs["numbers"])) < _UNKNOWN] = 0
             loss = float(network.train(inputs, ngrams.classes[rows, None], ngrams.weights[rows]))
             if not math.isfinite(loss):
                 outcome = f"the loss was not a number in epoch {epoch + 1}"

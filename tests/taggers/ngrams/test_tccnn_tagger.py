@@ -52,6 +52,14 @@ def test_words_that_training_did_not_see_are_found_by_their_vectors(trained: TCC
     assert trained.training.iterations == SMALL["epochs"]
 
 
+def test_without_embeddings_unknown_words_are_found_by_their_context() -> None:
+    train = notes(60, NAMES[:3], TOWNS[:3])
+    tagger = fitted(train, embeddings="", min_count=1, learning_rate=0.01, epochs=20)
+    tagging = tagger.tag(notes(40, ("zoe", "ona"), TOWNS[:3], seed=1))
+    people = tagging.tags == tagging.labels.index("B-PERSON")
+    assert people.sum() > 30
+
+
 def test_marginals_come_from_the_ngrams(trained: TCCNNTagger) -> None:
     batch = notes(30, NAMES, TOWNS, seed=2)
     empty = make_batch([Document("none", ""), Document("dots", "...")], labelled=False)
