@@ -88,7 +88,7 @@ class Forward:
         return parts
 
     def prepared(self, batch: Batch) -> Prepared:
-        """Look up what each token of a batch adds to the convolutions, once for all n-grams."""
+        """Compute what each token of a batch adds to the convolutions, once for all n-grams."""
         # The last row is that of a border.
         words = np.append(self._words.rows(batch.vocabulary)[batch.word_ids], np.int32(0))
         codes = self._inputs.stream_codes(batch)

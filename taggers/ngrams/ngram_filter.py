@@ -125,8 +125,8 @@ class NGramFilter:
 
     def having(self, words: Sequence[str]) -> Flags:
         """Return which words are in the table."""
-        found: Flags = self.words.rows(hash_values("word", Words(words).zeroed)) != ABSENT
-        return found
+        known: Flags = self.words.rows(hash_values("word", Words(words).zeroed)) != ABSENT
+        return known
 
     def pruned(self, pruning: Pruning) -> NGramFilter:
         """Return a filter without the words of few patients."""
