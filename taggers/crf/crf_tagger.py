@@ -19,6 +19,7 @@ from taggers.model_folder import ModelFiles
 from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
 if TYPE_CHECKING:
+    from taggers.crf.linear_chain import LinearChain
     from taggers.crf.wordtype import WordTypeCRF
     from taggers.privacy.pruning import Pruning
     from taggers.privacy.public_lists import PublicLists
@@ -98,11 +99,15 @@ class CRFTagger(FeatureTagger[CRFOptions]):
     ) -> Tagging:
         """Predict the most probable tag sequences; see `taggers.base.Tagger.tag`."""
         check_measure(measure)
-        crf = self._trained()
         need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        decoded = crf.decode(self._with_streams(batch), detail=need, progress=progress)
-        decoded = decoded.renumbered(crf.labels, self.labels)
+        chain = self.chain(batch)
+        decoded = chain.decode(detail=need, progress=progress)
+        decoded = decoded.renumbered(chain.labels, self.labels)
         return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
+
+    def chain(self, batch: Batch) -> LinearChain:
+        """Return the scores of the labels that the model has; see `taggers.crf.linear_chain`."""
+        return self._trained().chain(self._with_streams(batch))
 
     @property
     def kernels(self) -> tuple[str, ...]:

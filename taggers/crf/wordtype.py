@@ -14,10 +14,9 @@ from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import hash_values
 from corpus.storage.arrays import array_bytes
-from taggers.base import Detail, Progress
 from taggers.crf import lattice
 from taggers.crf.channels import Channels
-from taggers.crf.lattice_decoder import Decoded, decode_scores
+from taggers.crf.linear_chain import LinearChain
 from taggers.crf.weights import (
     FeatureValues,
     Weights,
@@ -35,7 +34,6 @@ from taggers.features.templates import Templates
 from taggers.privacy.identities import traces_of_values
 from taggers.privacy.pruning import Pruning
 from taggers.string_table import EMPTY
-from taggers.threads import one_thread
 
 if TYPE_CHECKING:
     from taggers.model_folder import ModelFiles
@@ -98,10 +96,8 @@ class WordTypeCRF:
         add_weights(codes, *where, weights.state, table)
         return table
 
-    def decode(
-        self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
-    ) -> Decoded:
-        """Compute the best labels of the tokens of a batch that has all streams."""
+    def chain(self, batch: Batch) -> LinearChain:
+        """Return the scores of the labels of a batch that has all streams."""
         words = self.words.rows(batch.vocabulary)[batch.word_ids]
         streams = []
         for template, stream in self._channels.from_batch(batch):
@@ -116,16 +112,13 @@ class WordTypeCRF:
             for values, offsets, table in streams:
                 lattice.gather_stream(values, packing.where, offsets, table, scores)
 
-        with one_thread():
-            return decode_scores(
-                kernel_array(batch.document_offsets),
-                score,
-                self.weights.transition,
-                np.dtype(self._real),
-                names=self.labels,
-                detail=detail,
-                progress=progress,
-            )
+        return LinearChain(
+            self.labels,
+            kernel_array(batch.document_offsets),
+            score,
+            self.weights.transition,
+            np.dtype(self._real),
+        )
 
     def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeCRF:
         """Return a CRF without the values of few patients, optionally without their text.

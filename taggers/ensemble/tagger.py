@@ -1,18 +1,17 @@
-"""The ensemble: a tagger that averages the marginals of several taggers, its members."""
+"""The ensemble: a tagger that pools the predictions of several taggers, its members."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, quoted
-from corpus.tags import find_entities
 from taggers.base import (
     Detail,
     Progress,
@@ -23,11 +22,7 @@ from taggers.base import (
     kernels_of,
     trains_in_process,
 )
-from taggers.confidence import (
-    check_measure,
-    document_confidence,
-    token_confidence_of,
-)
+from taggers.confidence import check_measure, needs_marginals
 from taggers.ensemble.ensemble_options import (
     EnsembleOptions,
     errors_of_member,
@@ -41,18 +36,28 @@ from taggers.privacy.public_lists import PublicLists
 from taggers.registry import load_tagger
 from taggers.trained_tagger import Traces, TrainedTagger
 
-Floats = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from taggers.crf.linear_chain import LinearChain
 
 #: Tokens that are tagged at a time, to bound the memory for the marginals of the members.
 _PIECE = 131_072
 
 
-class EnsembleTagger(TrainedTagger[EnsembleOptions]):
-    """A tagger that averages the marginals of its members.
+@runtime_checkable
+class ChainTagger(Tagger, Protocol):
+    """A tagger whose tag sequences have the probabilities of a linear chain."""
 
-    Every member is trained on the same documents. The probability of a label at a token is the
-    mean of the members' marginals, and the tags of a document are the most probable well-formed
-    sequence if the labels of tokens are independent with these probabilities.
+    def chain(self, batch: Batch) -> LinearChain | None:
+        """Return the chain of the documents of a batch, if its options allow it."""
+        ...
+
+
+class EnsembleTagger(TrainedTagger[EnsembleOptions]):
+    """A tagger that pools the predictions of its members.
+
+    Every member is trained on the same documents. The probability of a tag sequence is proportional
+    to the weighted product of the members' probabilities; see `taggers.ensemble.pooling`. Kinds
+    have equal weights, which the members of a kind share.
 
     Attributes
     ----------
@@ -113,7 +118,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
                     rng=children[number],
                     progress=report,
                 )
-                _marginals(member, train.slice(0, 1), train.labels)
+                _chain_of(member, train.slice(0, 1), train.labels)
 
         run_side_by_side(train_member, list(map(trains_in_process, members)), progress)
         self.members, self.labels = members, train.labels
@@ -136,10 +141,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the most probable well-formed tag sequence; see `taggers.base.Tagger.tag`.
-
-        Confidence is computed from the averaged marginals of the predicted tags, and so are the
-        probabilities of entities (see `taggers.ensemble.decoding`).
+        """Predict the most probable tag sequences; see `taggers.base.Tagger.tag`.
 
         Raises
         ------
@@ -159,43 +161,27 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
 
     def _tag_piece(self, batch: Batch, measure: str, detail: Detail) -> Tagging:
         """Tag documents all at once."""
-        from taggers.ensemble.decoding import (  # noqa: PLC0415 - numba is slow to import
-            decode,
-            entity_probabilities,
-        )
+        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
+        chain = self._chain(batch)
+        decoded = chain.decode(detail=need).renumbered(chain.labels, self.labels)
+        return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
 
-        offsets = batch.document_offsets
-        marginals = self._mean_marginals(batch)
-        tags = decode(marginals, offsets, self.labels)
-        chosen = token_confidence_of(marginals, tags)
-        entities = None
-        if detail == "entity":
-            spans = find_entities(tags, offsets, self.labels)
-            entities = entity_probabilities(marginals, spans, offsets, self.labels)
-        return Tagging(
-            tags,
-            self.labels,
-            document_confidence(measure, offsets, token_confidence=chosen),
-            None if detail == "document" else chosen,
-            marginals if detail == "labels" else None,
-            entities,
-        )
+    def _chain(self, batch: Batch) -> LinearChain:
+        """Return the pool of the members."""
+        from taggers.ensemble.pooling import pooled  # noqa: PLC0415 - numba is slow to import
 
-    def _mean_marginals(self, batch: Batch) -> Floats:
-        """Return the mean of the members' marginals, shape (N, L)."""
-        total = np.zeros((batch.n_tokens, len(self.labels)))
+        chains = []
         for number, member in enumerate(self.members):
             with errors_of_member(number):
-                columns, marginals = _marginals(member, batch, self.labels)
-            total[:, columns] += marginals
-        total /= len(self.members)
-        # Marginals in single precision may exceed 1.
-        return np.minimum(total, 1.0, out=total)
+                chains.append(_chain_of(member, batch, self.labels))
+        of_kind = Counter(member.kind for member in self.members)
+        weights = [1 / (len(of_kind) * of_kind[member.kind]) for member in self.members]
+        return pooled(chains, weights)
 
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        own = ("taggers.ensemble.decoding",)
+        own = ("taggers.crf.linear_chain",)
         members = self.members or self._untrained()
         return tuple(
             dict.fromkeys([*own, *(name for member in members for name in kernels_of(member))])
@@ -279,23 +265,25 @@ def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
     return tagger
 
 
-def _marginals(
-    member: Tagger, batch: Batch, labels: Sequence[str]
-) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return the index in `labels` of each label of a member, and the marginals of its labels."""
-    tagging = member.tag(batch, detail="labels")
-    if tagging.marginals is None:
-        raise InputError(
-            f'a tagger of kind "{member.kind}" computes no marginals of labels, which an ensemble '
-            "averages; its method tag has to return them for the detail labels"
-        )
-    position = {name: number for number, name in enumerate(labels)}
-    if unknown := [name for name in tagging.labels if name not in position]:
+def _chain_of(member: Tagger, batch: Batch, labels: Sequence[str]) -> LinearChain:
+    """Return the linear chain of a member; that of its marginals if it has none of its own."""
+    from taggers.ensemble.pooling import chain_of_marginals  # noqa: PLC0415 - as above
+
+    chain = member.chain(batch) if isinstance(member, ChainTagger) else None
+    if chain is None:
+        tagging = member.tag(batch, detail="labels")
+        if tagging.marginals is None:
+            raise InputError(
+                f'a tagger of kind "{member.kind}" computes no marginals of labels, which an '
+                "ensemble pools; its method tag has to return them for the detail labels"
+            )
+        chain = chain_of_marginals(tagging.marginals, batch.document_offsets, tagging.labels)
+    if unknown := [name for name in chain.labels if name not in labels]:
         raise InputError(
             f'a tagger of kind "{member.kind}" has the label {quoted(unknown[0])}, which is not a '
             "label of the training documents"
         )
-    return np.array([position[name] for name in tagging.labels], np.int64), tagging.marginals
+    return chain
 
 
 def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:

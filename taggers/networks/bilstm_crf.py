@@ -23,7 +23,7 @@ from taggers.confidence import (
     token_confidence_of,
 )
 from taggers.crf import lattice
-from taggers.crf.lattice_decoder import Decoded, decode_scores
+from taggers.crf.linear_chain import LinearChain
 from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
@@ -68,7 +68,7 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ("taggers.crf.lattice_decoder", "taggers.networks.lstm")
+        modules = ("taggers.crf.linear_chain", "taggers.networks.lstm")
         return (*modules, *self.options.stream_kernels)
 
     def fit(
@@ -171,14 +171,14 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
         if self.options.subsequence:
             return self._tag_subsequences(batch, measure, detail, progress)
         need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        decoded = self._decoded(batch, self._sequences(batch), need, progress)
+        decoded = self._chain(batch, self._sequences(batch)).decode(detail=need, progress=progress)
         return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
 
     def _tag_subsequences(
         self, batch: Batch, measure: str, detail: Detail, progress: Progress | None
     ) -> Tagging:
         sequences = self._sequences(batch)
-        decoded = self._decoded(batch, sequences, "labels", None)
+        decoded = self._chain(batch, sequences).decode(detail="labels")
         assert decoded.marginals is not None
         marginals = decoded.marginals[sequences.best]
         best = marginals.argmax(axis=1).astype(np.int16)
@@ -199,9 +199,14 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
             entities,
         )
 
-    def _decoded(
-        self, batch: Batch, sequences: Subsequences, detail: Detail, progress: Progress | None
-    ) -> Decoded:
+    def chain(self, batch: Batch) -> LinearChain | None:
+        """Return the scores of labels; None with sub-sequences. See `taggers.crf.linear_chain`."""
+        self._check_trained()
+        if self.options.subsequence:
+            return None
+        return self._chain(self._with_streams(batch), self._sequences(batch))
+
+    def _chain(self, batch: Batch, sequences: Subsequences) -> LinearChain:
         inputs = self._learned()
         if self._forward is None:
             self._forward = Forward(self._weights, inputs, self._templates())
@@ -213,19 +218,17 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
             words[border], contexts[border] = 0, 0
             rows, table = forward.contexts(contexts)
 
-            def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
-                forward.score(packing, words, rows, table, scores)
+        def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+            forward.score(packing, words, rows, table, scores)
 
-            return decode_scores(
-                kernel_array(sequences.offsets),
-                score,
-                self._weights["transitions"].astype(np.float64),
-                np.dtype(np.float32),
-                names=self.labels,
-                detail=detail,
-                progress=progress,
-                packed=_PACKED,
-            )
+        return LinearChain(
+            self.labels,
+            kernel_array(sequences.offsets),
+            score,
+            self._weights["transitions"].astype(np.float64),
+            np.dtype(np.float32),
+            _PACKED,
+        )
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         inputs = self._learned()

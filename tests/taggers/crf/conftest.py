@@ -16,7 +16,7 @@ from corpus.batch import Batch, Stream, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions, CRFTagger
 from taggers.crf import lattice
-from taggers.crf.lattice_decoder import Decoded, decode_scores
+from taggers.crf.linear_chain import Decoded, LinearChain
 from taggers.crf.weights import empty_table
 
 NAMES = [f"nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
@@ -127,8 +127,8 @@ class Case:
     def documents(self) -> np.ndarray:
         return np.cumsum([0, *self.lengths], dtype=np.int64)
 
-    def decoded(self, real: type, detail: Any = "document", **settings: Any) -> Decoded:
-        """Decode documents in which every token is a word, with a window of 0."""
+    def chain(self, real: type, **settings: Any) -> LinearChain:
+        """Return the chain of documents in which every token is a word, with a window of 0."""
         tokens, labels = self.scores.shape
         table = empty_table(tokens + 2, 1, labels, real)
         table[2:, 0, :labels] = self.scores
@@ -137,5 +137,10 @@ class Case:
         def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
             lattice.gather(words, packing.where, table, 0, 1, scores)
 
-        settings |= {"names": self.names, "detail": detail}
-        return decode_scores(self.documents, score, self.transition, table.dtype, **settings)
+        return LinearChain(
+            self.names, self.documents, score, self.transition, table.dtype, **settings
+        )
+
+    def decoded(self, real: type, detail: Any = "document", **settings: Any) -> Decoded:
+        """Decode the documents."""
+        return self.chain(real, **settings).decode(detail=detail)

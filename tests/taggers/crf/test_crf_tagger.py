@@ -159,7 +159,7 @@ def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation() -> N
     """An I- after nothing of its class begins an entity, and the tags say so."""
     options = of_words(features=("form",), window=0)
     tagger = fitted(notes("{Joan Puig}", "res de res"), options)
-    (label,) = tagger._crf.decode(notes("Puig")).labels
+    (label,) = tagger._crf.chain(notes("Puig")).decode().labels
     assert tagger._crf.labels[label] == "I-PERSON"
     actual = tagger.tag(notes("Puig"), detail="entity")
     marginals = tagger.tag(notes("Puig"), detail="labels").marginals

@@ -91,7 +91,9 @@ def attributes_for(reference: Reference, batch: Batch) -> Any:
 @pytest.mark.parametrize(("real", "close"), [(np.float64, 1e-9), (np.float32, 1e-4)])
 def test_tags_and_marginals_are_those_of_crfsuite(reference, dev, real, close) -> None:
     crf = reference.tagger._crf
-    decoded = WordTypeCRF(crf.templates, crf.labels, crf.weights, real).decode(dev, detail="labels")
+    decoded = (
+        WordTypeCRF(crf.templates, crf.labels, crf.weights, real).chain(dev).decode(detail="labels")
+    )
     crfsuite = pycrfsuite.Tagger()
     crfsuite.open_inmemory(reference.model)
     names = [str(label) for label in range(len(crf.labels))]

@@ -131,12 +131,12 @@ def test_how_many_words_are_kept_does_not_change_results(monkeypatch, kept) -> N
     ]
     batches = [batch_of(text) for text in texts]
     crf = WordTypeCRF(TEMPLATES, LABELS, weights)
-    expected = [crf.decode(batch, detail="labels") for batch in batches]
+    expected = [crf.chain(batch).decode(detail="labels") for batch in batches]
     row_bytes = WordTypeCRF(TEMPLATES, LABELS, weights).words.table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
     forgetful = WordTypeCRF(TEMPLATES, LABELS, weights)
     for batch, one in zip(batches, expected, strict=True):
-        actual = forgetful.decode(batch, detail="labels")
+        actual = forgetful.chain(batch).decode(detail="labels")
         assert actual.labels.tolist() == one.labels.tolist()
         assert actual.log_probability.tolist() == one.log_probability.tolist()
         assert actual.marginals.tolist() == one.marginals.tolist()
@@ -163,5 +163,5 @@ def test_documents_are_decoded_on_one_thread() -> None:
         pools = threadpoolctl.threadpool_info()
         threads.update(pool["num_threads"] for pool in pools if pool["user_api"] == "blas")
 
-    WordTypeCRF(TEMPLATES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
+    WordTypeCRF(TEMPLATES, LABELS, random_weights()).chain(batch_of("paa")).decode(progress=look)
     assert threads == {1}

@@ -19,11 +19,11 @@ from corpus.errors import InputError
 from corpus.storage.manifest import digest_of
 from corpus.tags import find_entities, well_formed
 from taggers import CRFOptions, load_tagger, make_tagger
-from taggers.base import MEASURES, Tagger, TrainingError, kernels_of
+from taggers.base import Tagger, TrainingError, kernels_of
 from taggers.confidence import document_confidence
 from taggers.ensemble import tagger as ensemble_module
-from taggers.ensemble.decoding import entity_probabilities
 from taggers.ensemble.ensemble_options import EnsembleOptions, Member
+from taggers.ensemble.pooling import chain_of_marginals, pooled
 from taggers.ensemble.tagger import EnsembleTagger
 from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
@@ -56,42 +56,60 @@ def marginals(tagger: Tagger, batch: Batch) -> np.ndarray:
     return result
 
 
-def test_marginals_are_the_mean_of_those_of_the_members(pair: EnsembleTagger, train: Batch) -> None:
-    of_members = [marginals(member, train) for member in pair.members]
-    assert np.abs(of_members[0] - of_members[1]).max() > 0.05
-    mean = np.mean(of_members, axis=0)
-    np.testing.assert_allclose(marginals(pair, train), mean, atol=1e-12)
+def test_two_equal_members_are_one_of_them_and_others_are_pooled(pair, train) -> None:
+    narrow, wide = pair.members
+    one = EnsembleTagger()
+    one.members, one.labels = (narrow, narrow), narrow.labels
+    np.testing.assert_allclose(marginals(one, train), marginals(narrow, train), atol=1e-5)
+    own, other = marginals(narrow, train), marginals(wide, train)
+    assert np.abs(own - other).max() > 0.05
+    pool = pooled([narrow.chain(train), wide.chain(train)], [0.5, 0.5])
+    expected = pool.decode(detail="labels").renumbered(pool.labels, pair.labels).marginals
+    np.testing.assert_allclose(marginals(pair, train), expected, atol=1e-12)
 
 
-def test_labels_are_aligned_by_their_names(plugin: type, train: Batch) -> None:
-    options = EnsembleOptions((Member("crf", NARROW), Member("random")))
+def test_kinds_have_equal_weights_and_labels_are_aligned_by_their_names(plugin, train) -> None:
+    options = EnsembleOptions((Member("crf", NARROW), Member("random"), Member("random")))
     actual = fitted(options, train)
-    crf, other = actual.members
-    assert other.labels == train.labels[::-1] and actual.labels == train.labels
-    expected = (marginals(crf, train) + marginals(other, train)[:, ::-1]) / 2
-    np.testing.assert_allclose(marginals(actual, train), expected, atol=1e-12)
+    crf, *others = actual.members
+    assert others[0].labels == train.labels[::-1] and actual.labels == train.labels
+    offsets = train.document_offsets
+    chains = [
+        crf.chain(train),
+        *(chain_of_marginals(marginals(o, train), offsets, o.labels) for o in others),
+    ]
+    decoded = pooled(chains, [0.5, 0.25, 0.25]).decode(detail="labels")
+    columns = [train.labels.index(name) for name in chains[0].labels]
+    np.testing.assert_allclose(marginals(actual, train)[:, columns], decoded.marginals, atol=1e-12)
 
 
-def test_details_and_confidence_are_those_of_the_averaged_marginals(pair, train) -> None:
+def test_details_and_confidence_are_those_of_the_pool(pair, train) -> None:
     everything = pair.tag(train, detail="labels")
-    averaged, tags = everything.marginals, everything.tags
+    tags = everything.tags
     assert tags.tolist() == well_formed(tags, train.document_offsets, pair.labels).tolist()
-    chosen = averaged[np.arange(len(tags)), tags]
+    chosen = everything.marginals[np.arange(len(tags)), tags]
     plain = pair.tag(train)
     assert (plain.token_confidence, plain.marginals, plain.entity_probabilities) == (None,) * 3
     assert plain.tags.tolist() == tags.tolist()
     token = pair.tag(train, detail="token")
-    assert token.token_confidence.tolist() == chosen.tolist() and token.marginals is None
-    for measure in MEASURES:
-        expected = document_confidence(measure, train.document_offsets, token_confidence=chosen)
-        confidence = pair.tag(train, measure=measure).confidence
-        assert confidence.tolist() == expected.tolist()
-        assert 0 < confidence.min() < confidence.max() == 1  # of the document without tokens
+    assert token.marginals is None
+    np.testing.assert_allclose(token.token_confidence, chosen, atol=1e-6)
+    logs = np.log(pair.tag(train, measure="probability").confidence)
+    lengths = np.maximum(train.lengths, 1)
+    normalised = pair.tag(train, measure="normalised").confidence
+    np.testing.assert_allclose(np.log(normalised), logs / lengths, atol=1e-6)
+    lowest = pair.tag(train, measure="min_marginal").confidence
+    assert (
+        lowest.tolist()
+        == document_confidence(
+            "min_marginal", train.document_offsets, token_confidence=token.token_confidence
+        ).tolist()
+    )
     entity = pair.tag(train, detail="entity")
-    actual = find_entities(tags, train.document_offsets, pair.labels)
-    assert len(actual.first) == 24
-    expected = entity_probabilities(averaged, actual, train.document_offsets, pair.labels)
-    assert entity.entity_probabilities.tolist() == expected.tolist()
+    entities = find_entities(tags, train.document_offsets, pair.labels)
+    probabilities = entity.entity_confidence(entities)
+    assert len(probabilities) == 24
+    assert (probabilities <= chosen[entities.first] + 1e-5).all() and probabilities.min() > 0
     with pytest.raises(InputError, match='there is no measure "entropy"'):
         pair.tag(train, measure="entropy")
 
@@ -219,7 +237,7 @@ def test_a_loaded_ensemble_tags_alike_and_can_be_moved(pair, model, train, tmp_p
     assert after.tags.tolist() == before.tags.tolist()
     assert np.array_equal(marginals(pair, train), marginals(loaded, train))
     assert kernels_of(loaded) == kernels_of(pair) == kernels_of(EnsembleTagger(of(NARROW, WIDE)))
-    assert {"taggers.ensemble.decoding", *kernels_of(pair.members[0])} == set(kernels_of(pair))
+    assert {"taggers.crf.linear_chain", *kernels_of(pair.members[0])} == set(kernels_of(pair))
 
 
 def test_a_loaded_ensemble_can_be_trained_further(model: Path, train: Batch) -> None:

@@ -1,4 +1,4 @@
-"""Decoding of many documents: best tag sequences, their probabilities, and marginals."""
+"""Linear chains: the scores of the labels of many documents, and what follows from them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from taggers.base import Detail, Progress, Tagging
 from taggers.confidence import document_confidence, token_confidence_of
 from taggers.crf import lattice
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
+from taggers.threads import one_thread
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -104,73 +105,95 @@ def _spread(values: Floats | None, columns: Sequence[int], number: int) -> Float
 Score = Callable[[lattice.Packing, lattice.Reals], None]
 
 
-def decode_scores(
-    document_offsets: Indices,
-    score: Score,
-    transition: Floats,
-    real: np.dtype[np.floating],
-    *,
-    names: Sequence[str] = (),
-    detail: Detail = "document",
-    progress: Progress | None = None,
-    packed: int = _PACKED,
-) -> Decoded:
-    """Compute the best labels of documents whose tokens have a score for each label.
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearChain:
+    """A distribution over the label sequences of documents.
+
+    The probability of a sequence is proportional to the exponential of the sum of the scores of its
+    labels and transitions.
 
     Parameters
     ----------
+    labels : sequence of str
+        The names of the L labels.
     document_offsets : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     score : callable
-        Computes the scores of packed tokens. Padding labels score `lattice.NEVER`.
+        Computes the scores of packed tokens. Padding labels score `lattice.NEVER`. It is valid
+        until the tagger is used again.
     transition : ndarray of float64, shape (L, L)
         Scores from a label to the following one.
     real : dtype
         The type of scores: float32 or float64.
-    names : sequence of str
-        The names of the labels, required for the probabilities of entities.
-    detail : str
-        What to compute in addition to the best sequences; see `taggers.base.Detail`.
-    progress : callable, optional
-        Called with the number of documents done and of all documents.
     packed : int
         Tokens that are scored at a time.
     """
-    padded = lattice.padded_transition(transition, real)
-    transitions, labels = lattice.Transitions(transition, real), EntityLabels.from_names(names)
-    number, tokens = len(document_offsets) - 1, int(document_offsets[-1])
-    tags, log_probability = np.zeros(tokens, np.int16), np.zeros(number)
-    chosen = np.zeros(tokens) if detail in {"token", "entity"} else None
-    marginals = np.zeros((tokens, len(transition))) if detail == "labels" else None
-    packings = lattice.pack(document_offsets, packed)
-    largest = max((packing.tokens for packing in packings), default=0)
-    buffers = np.empty((2, largest, len(padded)), real)
-    done = number - sum(len(packing.documents) for packing in packings)
-    entities = []
-    for packing in packings:
-        scores, other = buffers[:, : packing.tokens]
-        score(packing, scores)
-        best = np.empty(len(packing.documents))
-        lattice.viterbi(packing.steps, scores, padded, other)
-        lattice.backtrack(packing.where, scores, other, padded, transition, tags, best)
-        done += len(best)
-        if progress:
-            progress(done, number)
-        if detail == "tags":
-            continue
-        sums = transitions.forward(packing, scores, other)
-        if detail == "entity":
-            entities.append(PackedEntities.from_tags(packing, tags, labels))
-            entities[-1].begin(packing, sums, transitions.exponential)
-        if detail != "document":
-            transitions.backward(packing, sums, np.ones(len(best)), np.zeros((0, 0)))
-        if detail == "entity":
-            entities[-1].end(packing, sums, transitions.exponential)
-        if chosen is not None:
-            positions = packing.positions
-            chosen[positions] = sums.alpha[np.arange(packing.tokens), tags[positions]]
-        if marginals is not None:
-            marginals[packing.positions] = sums.alpha[:, : len(transition)]
-        log_probability[packing.documents] = np.minimum(best - sums.log_z, 0.0)
-    of_entities = in_order(entities, labels) if detail == "entity" else None
-    return Decoded(tags, log_probability, chosen, marginals, of_entities)
+
+    labels: Sequence[str]
+    document_offsets: Indices
+    score: Score
+    transition: Floats
+    real: np.dtype[np.floating]
+    packed: int = _PACKED
+
+    @property
+    def width(self) -> int:
+        """The number of labels with padding, P."""
+        return -(-len(self.transition) // lattice.LANES) * lattice.LANES
+
+    def decode(self, *, detail: Detail = "document", progress: Progress | None = None) -> Decoded:
+        """Compute the best label sequence of each document.
+
+        Parameters
+        ----------
+        detail : str
+            What to compute in addition to the best sequences; see `taggers.base.Detail`.
+        progress : callable, optional
+            Called with the number of documents done and of all documents.
+        """
+        with one_thread():
+            return self._decode(detail, progress)
+
+    def _decode(self, detail: Detail, progress: Progress | None) -> Decoded:
+        transition, offsets, real = self.transition, self.document_offsets, self.real
+        padded = lattice.padded_transition(transition, real)
+        transitions, labels = (
+            lattice.Transitions(transition, real),
+            EntityLabels.from_names(self.labels),
+        )
+        number, tokens = len(offsets) - 1, int(offsets[-1])
+        tags, log_probability = np.zeros(tokens, np.int16), np.zeros(number)
+        chosen = np.zeros(tokens) if detail in {"token", "entity"} else None
+        marginals = np.zeros((tokens, len(transition))) if detail == "labels" else None
+        packings = lattice.pack(offsets, self.packed)
+        largest = max((packing.tokens for packing in packings), default=0)
+        buffers = np.empty((2, largest, self.width), real)
+        done = number - sum(len(packing.documents) for packing in packings)
+        entities = []
+        for packing in packings:
+            scores, other = buffers[:, : packing.tokens]
+            self.score(packing, scores)
+            best = np.empty(len(packing.documents))
+            lattice.viterbi(packing.steps, scores, padded, other)
+            lattice.backtrack(packing.where, scores, other, padded, transition, tags, best)
+            done += len(best)
+            if progress:
+                progress(done, number)
+            if detail == "tags":
+                continue
+            sums = transitions.forward(packing, scores, other)
+            if detail == "entity":
+                entities.append(PackedEntities.from_tags(packing, tags, labels))
+                entities[-1].begin(packing, sums, transitions.exponential)
+            if detail != "document":
+                transitions.backward(packing, sums, np.ones(len(best)), np.zeros((0, 0)))
+            if detail == "entity":
+                entities[-1].end(packing, sums, transitions.exponential)
+            if chosen is not None:
+                positions = packing.positions
+                chosen[positions] = sums.alpha[np.arange(packing.tokens), tags[positions]]
+            if marginals is not None:
+                marginals[packing.positions] = sums.alpha[:, : len(transition)]
+            log_probability[packing.documents] = np.minimum(best - sums.log_z, 0.0)
+        of_entities = in_order(entities, labels) if detail == "entity" else None
+        return Decoded(tags, log_probability, chosen, marginals, of_entities)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from taggers.crf import lattice
 from taggers.crf.lattice import forward_backward
-from taggers.crf.lattice_decoder import decode_scores
+from taggers.crf.linear_chain import LinearChain
 from taggers.crf.weights import empty_table
 from tests.taggers.crf.conftest import Case, every_path
 
@@ -203,7 +203,8 @@ def test_words_score_the_tokens_around_them(documents, window, borders, seed, re
     def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
         lattice.gather(words, packing.where, table, begin, end, scores)
 
-    actual = decode_scores(bounds, score, transition, table.dtype)
+    chain = LinearChain(("O", "B-A", "I-A"), bounds, score, transition, table.dtype)
+    actual = chain.decode()
     for row, document in enumerate(documents):
         if document:
             scores = windowed_scores(table[:, :, :3].astype(np.float64), document, begin, end)
@@ -242,7 +243,8 @@ def test_a_very_long_document_is_that_of_a_straightforward_computation(real, ste
 def test_progress_is_told_of_documents() -> None:
     case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
     steps: list[tuple[int, int]] = []
-    case.decoded(np.float32, progress=lambda *step: steps.append(step), packed=10)
+    chain = case.chain(np.float32, packed=10)
+    chain.decode(progress=lambda *step: steps.append(step))
     assert steps == sorted(steps)
     assert len(steps) > 1
     assert steps[-1] == (7, 7)
