@@ -23,6 +23,7 @@ from meddocan_lines import MERGED, SEEDS, lines_of, plain, scores_of
 from corpus.batch import make_batch
 from corpus.document import Document
 from taggers import CRFOptions, CRFTagger
+from taggers.crf.crf_options import FEATURES
 
 DEFAULT = plain(CRFOptions)
 SHORT = ("prefix1", "prefix2", "suffix1", "suffix2")
@@ -39,9 +40,9 @@ VARIANTS = {
     "window 3": plain(CRFOptions, window=3),
     "c2 = 1": plain(CRFOptions, c2=1.0),
     "c1 = 0.1": plain(CRFOptions, c1=0.1),
-    "without shape": plain(CRFOptions, features=DEFAULT.features[:-1]),
-    "with affixes of 1 and 2": plain(CRFOptions, features=(*DEFAULT.features, *SHORT)),
-    "with lemma": plain(CRFOptions, features=(*DEFAULT.features, "lemma")),
+    "without shape": plain(CRFOptions, features=FEATURES[:-1]),
+    "with affixes of 1 and 2": plain(CRFOptions, features=(*FEATURES, *SHORT)),
+    "with lemma": plain(CRFOptions, features=(*FEATURES, "lemma")),
     "with three capitalizations": plain(CRFOptions, conjunctions=(*SHORT_SHAPES, *CAPITALIZATIONS)),
     "without short shapes together": plain(CRFOptions, conjunctions=()),
     "without header": plain(CRFOptions, streams=("colon",)),

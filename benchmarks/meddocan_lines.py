@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bootstrap.config.presets import PAPER, with_preset
+from bootstrap.config.presets import PAPER, PRESETS, with_preset
 from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.errors import Problems
@@ -38,7 +38,7 @@ HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
 
 def plain(options: type[OptionsT], **values: Any) -> OptionsT:
     """Return options without lists and embeddings, as in the paper, with some replaced."""
-    return options(**with_preset("tagger", values, PAPER, options))
+    return options(**with_preset("tagger", values, PRESETS[PAPER], options))
 
 
 def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:

@@ -18,10 +18,12 @@ from taggers.options import ALL_CAPABILITIES, Capability, Coverage, option
 
 _NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
 
-_FEATURES = (
+#: The features of a single CRF, and of two CRFs that are trained apart, if none are named.
+FEATURES = (
     *("form", "lower", "capitalization", "has_digit", "is_number"),
     *("prefix3", "prefix4", "suffix3", "suffix4", "shape"),
 )
+FEATURES_APART = ("lower[-1..1]", "shape[-1..1]", "suffix3[-1..1]", "capitalization")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class TemplateOptions(FeatureOptions):
     """Options of the feature templates of the CRF tagger."""
 
     features: tuple[str, ...] = option(
-        _FEATURES, "features of a word, by name (bootstrap help features)"
+        (), "features of a word, by name; if empty, the defaults (bootstrap help features)"
     )
     window: int = option(
         2,
@@ -45,6 +47,11 @@ class TemplateOptions(FeatureOptions):
     clusterings: tuple[str, ...] = option(
         (), 'the clusterings in clusters that are used, such as "lower-w5-k128"; all if empty'
     )
+    cluster_features: tuple[str, ...] = option(
+        ("capitalization",),
+        "the features that are trained with the clusters, apart from the others: two CRFs are "
+        "trained, and their weights averaged; if empty, or without clusters, one CRF has all",
+    )
     cluster_choice: Literal["all", "best"] = option(
         "all",
         '"all" of the clusterings at once, or in each training the "best" one on held-out '
@@ -52,13 +59,14 @@ class TemplateOptions(FeatureOptions):
     )
 
     def __post_init__(self) -> None:
-        if not self.features:
-            raise InputError("features is empty: expected at least one, such as form")
         FeatureOptions.__post_init__(self)
         templates = self.templates()
         for stream in templates.streams:
             if is_feature(stream.name):
                 raise InputError(f'"{stream.name}" is a feature of words, not a stream')
+        for name in map(name_of, self.cluster_features):
+            if not is_feature(name):
+                raise InputError(f'cluster_features names "{name}", which is no feature of words')
         if not self.clusters and (self.clusterings or self.cluster_choice != "all"):
             what = "clusterings" if self.clusterings else "cluster_choice"
             raise InputError(f"{what} has no effect without clusters, a folder of embeddings")
@@ -105,6 +113,13 @@ class TemplateOptions(FeatureOptions):
         return replace(self, clusters=str(folder))
 
     @property
+    def used_features(self) -> tuple[str, ...]:
+        """The features of words: those that are named, or the defaults."""
+        if self.features:
+            return self.features
+        return FEATURES_APART if self.clusters and self.cluster_features else FEATURES
+
+    @property
     def clustering_names(self) -> tuple[str, ...]:
         return tuple(map(name_of, self.clusterings))
 
@@ -124,7 +139,7 @@ class TemplateOptions(FeatureOptions):
         chosen = [text for text in self.clusterings or clusters if name_of(text) in clusters]
         frequencies = [f"{name}{_NEIGHBOURS}" for name in names]
         return Templates.parse(
-            (*self.features, *chosen, *frequencies),
+            (*self.used_features, *chosen, *frequencies),
             self.window,
             streams,
             self.conjunctions,

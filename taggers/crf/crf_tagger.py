@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,12 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.patients import number_patients
-from taggers.base import Detail, Progress, Tagging, TrainingError
+from taggers.base import Detail, Progress, Tagging, Training, TrainingError
 from taggers.confidence import check_measure, needs_marginals
 from taggers.crf.crf_options import CRFOptions
+from taggers.features.feature_options import name_of
 from taggers.features.resources import Resources, clusters_for
+from taggers.features.templates import Templates
 from taggers.model_folder import ModelFiles
 from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
@@ -77,17 +80,30 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     def _fit(self, train: Batch, warm_start: CRFTagger | None, progress: Progress | None) -> Self:
         from taggers.crf.training.trainers import train_crf  # noqa: PLC0415 - numba is slow to import
+        from taggers.crf.wordtype import mean_of_crfs  # noqa: PLC0415 - the same
 
+        batch, bags = self._with_streams(train), self._bags()
         before = warm_start._trained() if warm_start is not None else None
-        self._crf, self.training = train_crf(
-            self._with_streams(train),
-            self.options,
-            self._templates(),
-            warm_start=before,
-            progress=progress,
-        )
+        trained = [
+            train_crf(batch, self.options, templates, warm_start=before, progress=reported)
+            for templates, reported in zip(bags, _in_turn(progress, len(bags)), strict=True)
+        ]
+        crfs, trainings = zip(*trained, strict=True)
+        self._crf, self.training = crfs[0], trainings[0]
+        if len(bags) > 1:
+            self._crf = mean_of_crfs(crfs, self._templates())
+            self.training = _summary(trainings)
         self.labels = train.labels
         return self
+
+    def _bags(self) -> list[Templates]:
+        """Return the templates that are trained apart: with words alone, and with clusters."""
+        templates, clusters = self._templates(), self._resources.clusters
+        if clusters is None or not self.options.cluster_features:
+            return [templates]
+        of_clusters = {*map(name_of, self.options.cluster_features), *clusters.names}
+        of_words = {*map(name_of, self.options.used_features)} - of_clusters
+        return [templates.without(of_clusters), templates.without(of_words)]
 
     def tag(
         self,
@@ -164,18 +180,35 @@ def _best_clustering(
     """Select the clustering with the best F1 on a fifth of the groups of training documents."""
     # A group is a patient, or a document without one. Also return the progress of the final
     # training, which continues the progress of the others.
-
-    def progress_after(done: int) -> Progress | None:
-        if progress is None:
-            return None
-        return lambda step, most: progress(done * most + step, (len(names) + 1) * most)
-
     rest, held = _split(train, rng)
+    *parts, last = _in_turn(progress, len(names) + 1)
     scores = [
-        _f1(held, fit(name, rest, progress_after(number))) if len(held) else 0.0
-        for number, name in enumerate(names)
+        _f1(held, fit(name, rest, part)) if len(held) else 0.0
+        for name, part in zip(names, parts, strict=True)
     ]
-    return names[int(np.argmax(scores))], progress_after(len(names))
+    return names[int(np.argmax(scores))], last
+
+
+def _in_turn(progress: Progress | None, number: int) -> list[Progress | None]:
+    """Return the progress of each of several trainings, which together are one."""
+    if progress is None:
+        return [None] * number
+
+    def report(before: int, step: int, most: int) -> None:
+        progress(before * most + step, number * most)
+
+    return [functools.partial(report, before) for before in range(number)]
+
+
+def _summary(trainings: Sequence[Training]) -> Training:
+    """Summarise the results of training the bags of a CRF."""
+    return Training(
+        converged=all(training.converged for training in trainings),
+        outcome="; ".join(dict.fromkeys(training.outcome for training in trainings)),
+        iterations=sum(training.iterations for training in trainings),
+        loss=sum(training.loss for training in trainings),
+        failed=any(training.failed for training in trainings),
+    )
 
 
 def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:

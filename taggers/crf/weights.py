@@ -157,6 +157,41 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     )
 
 
+def averaged(parts: Sequence[Weights]) -> Weights:
+    """Return the mean of the weights of CRFs with the same labels and documents.
+
+    A weight that one of them lacks counts as 0.
+    """
+    labels, offsets = parts[0].labels, max(part.offsets for part in parts)
+    hashes = np.concatenate([part.values.hashes for part in parts])
+    patients = np.concatenate([part.values.patients for part in parts])
+    names = [name for part in parts for name in part.values.names.strings()]
+    distinct, first, numbers = np.unique(hashes, return_index=True, return_inverse=True)
+    begins = offsets_of([len(part.values.hashes) for part in parts])[:-1]
+    keys = []
+    for part, begin in zip(parts, begins.tolist(), strict=True):
+        value, place = np.divmod(owners_of(part.state_offsets), part.offsets)
+        place += (offsets - part.offsets) // 2
+        keys.append((numbers[begin + value] * offsets + place) * labels + part.state_labels)
+    pairs, owners = np.unique(np.concatenate(keys), return_inverse=True)
+    state = np.bincount(owners, np.concatenate([part.state for part in parts]))
+    rows = np.bincount(pairs // labels, minlength=len(distinct) * offsets)
+    return Weights(
+        labels,
+        offsets,
+        FeatureValues(
+            distinct,
+            StringTable.from_strings([names[index] for index in first]),
+            patients[first],
+            parts[0].values.key,
+        ),
+        offsets_of(rows),
+        (pairs % labels).astype(np.int16),
+        state / len(parts),
+        np.mean([part.transition for part in parts], axis=0),
+    )
+
+
 def pair_keys(state_offsets: Indices, labels: npt.NDArray[np.int16], number: int) -> Indices:
     """Return a number for each pair of a row and one of `number` labels, in ascending order."""
     return np.asarray(owners_of(state_offsets) * number + labels)

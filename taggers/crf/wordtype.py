@@ -21,6 +21,7 @@ from taggers.crf.weights import (
     FeatureValues,
     Weights,
     add_weights,
+    averaged,
     border_hashes,
     empty_table,
     middle,
@@ -166,3 +167,20 @@ class WordTypeCRF:
         labels = model.engine_labels()
         weights = read_weights(model, len(labels), 2 * templates.reach + 1)
         return cls(templates, labels, weights, REALS[precision])
+
+
+def mean_of_crfs(crfs: Sequence[WordTypeCRF], templates: Templates) -> WordTypeCRF:
+    """Return the CRF whose weights are the means of those of CRFs of the same documents.
+
+    Its distribution is a logarithmic opinion pool (see `taggers.ensemble.pooling`) of those of the
+    others, with equal weights.
+
+    Parameters
+    ----------
+    crfs : sequence of WordTypeCRF
+        CRFs with the same labels.
+    templates : Templates
+        The templates of all of them together.
+    """
+    weights = averaged([crf.weights for crf in crfs])
+    return WordTypeCRF(templates, crfs[0].labels, weights, crfs[0]._real)

@@ -8,8 +8,8 @@ whose value combines the values of its terms.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from corpus.errors import InputError
 from taggers.features.words import Feature, feature, is_feature
@@ -162,6 +162,10 @@ class Templates:
     def has_feature(self, name: str) -> bool:
         """Return whether a feature of this name exists."""
         return name in self.resource_features or is_feature(name)
+
+    def without(self, names: Collection[str]) -> Templates:
+        """Return the templates without the features of these names."""
+        return replace(self, features=tuple(t for t in self.features if t.name not in names))
 
     def feature(self, name: str) -> Feature:
         """Return the feature of a name; see `taggers.features.words.feature`."""

@@ -106,7 +106,7 @@ def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
         ("[]", "members is empty: expected at least one"),
         ("[{ window = 1 }]", "members[1]: kind is missing; expected a kind of tagger"),
         ("[{ kind = 'a.b:C' }]", 'members[1]: kind = "a.b:C" is an import path'),
-        ("[{ kind = 'crf' }, { kind = 'crf', features = [] }]", "members[2]: features is empty"),
+        ("[{ kind = 'crf' }, { kind = 'crf', window = -1 }]", "members[2]: window = -1: expected"),
         (
             "[{ kind = 'crf' }, { kind = 'crf', featurs = ['form'] }]",
             'there is no key in [tagger] members[2] "featurs"; the nearest is "features"',

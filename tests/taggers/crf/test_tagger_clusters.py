@@ -14,8 +14,10 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers.crf.crf_options import FEATURES, FEATURES_APART
 from taggers.crf.crf_tagger import _best_clustering
 from taggers.embeddings.embedding import Embedding
+from taggers.ensemble.pooling import pooled
 from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
 from tests.taggers.crf.conftest import NAMES, OTHERS, fitted, right, word_list, word_lists
@@ -54,6 +56,33 @@ def test_a_word_that_was_never_learned_is_known_by_its_cluster(folder, half, res
     assert right(fitted(half, options(folder, "lower-w5-k2")), rest) == 1
     assert right(fitted(half, options(folder, "lower-w5-k3")), rest) < 1
     assert right(fitted(half, options(folder)), rest) == 1  # all of them
+
+
+def test_words_and_clusters_are_trained_apart_and_averaged(folder, half, rest) -> None:
+    """The CRF is the logarithmic opinion pool of one with words and one with clusters."""
+    features = ("form[-1..1]", "capitalization", "shape")
+    both = replace(
+        options(folder, features=features, window=2), cluster_features=("capitalization",)
+    )
+    words = replace(both, features=("form[-1..1]", "shape"), clusters="")
+    clusters = replace(both, features=("capitalization",), cluster_features=())
+    actual, *apart = (fitted(half, chosen) for chosen in (both, words, clusters))
+    pool = pooled([tagger.chain(rest) for tagger in apart], [0.5, 0.5]).decode(detail="labels")
+    marginals = actual.tag(rest, detail="labels").marginals
+    expected = pool.renumbered(apart[0].chain(rest).labels, actual.labels).marginals
+    np.testing.assert_allclose(marginals, expected, atol=1e-5)
+    together = fitted(half, replace(both, cluster_features=()))
+    assert np.abs(together.tag(rest, detail="labels").marginals - marginals).max() > 0.01
+    assert actual.training.iterations == sum(tagger.training.iterations for tagger in apart)
+
+
+def test_the_default_features_depend_on_clusters() -> None:
+    assert CRFOptions(clusters="").used_features == FEATURES
+    assert CRFOptions(clusters="auto", cluster_features=()).used_features == FEATURES
+    assert CRFOptions(clusters="auto").used_features == FEATURES_APART
+    assert CRFOptions(clusters="auto", features=("form",)).used_features == ("form",)
+    with pytest.raises(InputError, match='cluster_features names "colon", which is no feature'):
+        CRFOptions(cluster_features=("colon",))
 
 
 def test_a_conjunction_may_be_of_clusters(folder: Path, half: Batch, rest: Batch) -> None:

@@ -17,6 +17,7 @@ from taggers.crf.weights import (
     FeatureValues,
     Weights,
     add_weights,
+    averaged,
     border_hashes,
     empty_table,
     prune,
@@ -24,7 +25,7 @@ from taggers.crf.weights import (
     values_of,
 )
 from taggers.features.templates import Templates
-from taggers.string_table import EMPTY
+from taggers.string_table import EMPTY, StringTable
 
 Named = dict[tuple[int, int, int], float]
 
@@ -99,6 +100,27 @@ def test_pruned_weights_give_the_same_scores(case, rows, named_weights) -> None:
     assert fewer.transition is weights.transition
     assert table_of(fewer, rows).tolist() == table_of(weights, rows).tolist()
     assert named_weights(prune(fewer)) == kept
+
+
+@given(data=st.data(), labels=st.integers(1, 9))
+def test_averaged_weights_are_means_by_value_offset_and_label(data, labels, named_weights) -> None:
+    sizes = data.draw(
+        st.lists(st.builds(Sizes, st.just(labels), st.sampled_from([1, 3, 5])), min_size=1)
+    )
+    parts, expected = [], dict[tuple[int, int, int], float]()
+    widest = max(size.offsets for size in sizes)
+    for number, size in enumerate(sizes):
+        named = data.draw(named_of(size))
+        part = weights_of(named, size, np.full((labels, labels), float(number)))
+        names = StringTable.from_strings([str(value) for value in part.values.hashes.tolist()])
+        parts.append(replace(part, values=replace(part.values, names=names)))
+        for (value, place, label), weight in named.items():
+            key = value, place + (widest - size.offsets) // 2, label
+            expected[key] = expected.get(key, 0.0) + weight / len(sizes)
+    actual = averaged(parts)
+    assert named_weights(actual) == pytest.approx(expected)
+    assert actual.values.names.strings() == [str(value) for value in actual.values.hashes.tolist()]
+    assert (actual.transition == (len(sizes) - 1) / 2).all()
 
 
 def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:
