@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
@@ -72,6 +72,29 @@ class Training:
     failed: bool = False
     clustering: str = ""
 
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, Training]) -> Training:
+        """Summarise the training of several parts, by their names.
+
+        All have converged or any has failed; iterations and losses are summed. Outcomes that differ
+        have the names of their parts.
+        """
+        outcomes: dict[str, list[str]] = {}
+        for name, training in parts.items():
+            outcomes.setdefault(training.outcome, []).append(name)
+        texts = list(outcomes)
+        if len(outcomes) > 1:
+            texts = [f"{', '.join(names)}: {outcome}" for outcome, names in outcomes.items()]
+        clusterings = [training.clustering for training in parts.values() if training.clustering]
+        return cls(
+            converged=all(training.converged for training in parts.values()),
+            outcome="; ".join(texts),
+            iterations=sum(training.iterations for training in parts.values()),
+            loss=float(sum(training.loss for training in parts.values())),
+            failed=any(training.failed for training in parts.values()),
+            clustering=", ".join(dict.fromkeys(clusterings)),
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagging:
@@ -115,7 +138,7 @@ class Tagging:
 
         Parameters
         ----------
-        found : TokenSpans
+        entities : TokenSpans
             The entities in the tags, as returned by `corpus.tags.find_entities`.
 
         Returns

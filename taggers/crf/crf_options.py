@@ -24,6 +24,7 @@ FEATURES = (
     *("prefix3", "prefix4", "suffix3", "suffix4", "shape"),
 )
 FEATURES_APART = ("lower[-1..1]", "shape[-1..1]", "suffix3[-1..1]", "capitalization")
+_CLUSTER_FEATURES = ("capitalization",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,9 @@ class TemplateOptions(FeatureOptions):
     """Options of the feature templates of the CRF tagger."""
 
     features: tuple[str, ...] = option(
-        (), "features of a word, by name; if empty, the defaults (bootstrap help features)"
+        (),
+        "features of a word, by name; if empty, the defaults, which depend on whether there are "
+        "clusters (bootstrap help features)",
     )
     window: int = option(
         2,
@@ -48,7 +51,7 @@ class TemplateOptions(FeatureOptions):
         (), 'the clusterings in clusters that are used, such as "lower-w5-k128"; all if empty'
     )
     cluster_features: tuple[str, ...] = option(
-        ("capitalization",),
+        _CLUSTER_FEATURES,
         "the features that are trained with the clusters, apart from the others: two CRFs are "
         "trained, and their weights averaged; if empty, or without clusters, one CRF has all",
     )
@@ -64,9 +67,10 @@ class TemplateOptions(FeatureOptions):
         for stream in templates.streams:
             if is_feature(stream.name):
                 raise InputError(f'"{stream.name}" is a feature of words, not a stream')
-        for name in map(name_of, self.cluster_features):
-            if not is_feature(name):
-                raise InputError(f'cluster_features names "{name}", which is no feature of words')
+        own = {*map(name_of, self.used_features)}
+        for name in self.cluster_features:
+            if name not in own and self.cluster_features != _CLUSTER_FEATURES:
+                raise InputError(f'cluster_features names "{name}", which is not among features')
         if not self.clusters and (self.clusterings or self.cluster_choice != "all"):
             what = "clusterings" if self.clusterings else "cluster_choice"
             raise InputError(f"{what} has no effect without clusters, a folder of embeddings")
@@ -161,7 +165,7 @@ class CRFOptions(TemplateOptions):
     )
     c1: float = option(0.0, "weight of the L1 regularization", least=0)
     c2: float = option(0.1, "weight of the L2 regularization", least=0)
-    max_iterations: int = option(100, "maximum number of L-BFGS iterations", least=1)
+    max_iterations: int = option(100, "maximum number of L-BFGS iterations of a training", least=1)
     tolerance: float = option(
         3e-3,
         "training stops when the objective has fallen by less than this share within ten "

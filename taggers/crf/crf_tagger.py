@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from taggers.privacy.public_lists import PublicLists
 
 
+#: The parts of a CRF that are trained apart.
+_BAGS = ("words", "clusters")
+
+
 class CRFTagger(FeatureTagger[CRFOptions]):
     """A tagger with a linear-chain conditional random field.
 
@@ -92,17 +96,17 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         self._crf, self.training = crfs[0], trainings[0]
         if len(bags) > 1:
             self._crf = mean_of_crfs(crfs, self._templates())
-            self.training = _summary(trainings)
+            self.training = Training.of_parts(dict(zip(_BAGS, trainings, strict=True)))
         self.labels = train.labels
         return self
 
     def _bags(self) -> list[Templates]:
-        """Return the templates that are trained apart: with words alone, and with clusters."""
+        """Return the templates that are trained apart: without clusters, and with them."""
         templates, clusters = self._templates(), self._resources.clusters
-        if clusters is None or not self.options.cluster_features:
-            return [templates]
-        of_clusters = {*map(name_of, self.options.cluster_features), *clusters.names}
+        of_clusters = {*self.options.cluster_features, *(clusters.names if clusters else ())}
         of_words = {*map(name_of, self.options.used_features)} - of_clusters
+        if clusters is None or not self.options.cluster_features or not of_words:
+            return [templates]
         return [templates.without(of_clusters), templates.without(of_words)]
 
     def tag(
@@ -149,6 +153,9 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         check_kept(crf.weights.values.patients, pruning, "feature value")
         # The features of words use the pruned resources, too.
         self._crf = crf.pruned(pruning, self._templates())
+
+    def _saved_options(self) -> dict[str, Any]:
+        return super()._saved_options() | {"features": self.options.used_features}
 
     def _saved_resources(self) -> Resources:
         if self._resources.clusters is None:
@@ -198,17 +205,6 @@ def _in_turn(progress: Progress | None, number: int) -> list[Progress | None]:
         progress(before * most + step, number * most)
 
     return [functools.partial(report, before) for before in range(number)]
-
-
-def _summary(trainings: Sequence[Training]) -> Training:
-    """Summarise the results of training the bags of a CRF."""
-    return Training(
-        converged=all(training.converged for training in trainings),
-        outcome="; ".join(dict.fromkeys(training.outcome for training in trainings)),
-        iterations=sum(training.iterations for training in trainings),
-        loss=sum(training.loss for training in trainings),
-        failed=any(training.failed for training in trainings),
-    )
 
 
 def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:

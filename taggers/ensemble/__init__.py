@@ -1,1 +1,1 @@
-"""Ensembles: taggers that average the marginals of other taggers."""
+"""Ensembles: taggers that pool the predictions of other taggers."""

@@ -128,7 +128,7 @@ class EnsembleOptions(TaggerOptions):
     def capabilities(self) -> frozenset[Capability]:
         """The capabilities of training that all members have, and ``entity_probabilities``.
 
-        The probabilities of entities are computed from the averaged marginals, for any members.
+        The probabilities of entities are computed from the pool, for any members.
         """
         shared = frozenset.intersection(*(options.capabilities for _, options in self._resolved()))
         return shared | {"entity_probabilities"}

@@ -39,7 +39,7 @@ from taggers.trained_tagger import Traces, TrainedTagger
 if TYPE_CHECKING:
     from taggers.crf.linear_chain import LinearChain
 
-#: Tokens that are tagged at a time, to bound the memory for the marginals of the members.
+#: Tokens that are tagged at a time, to bound the memory for the marginals of members.
 _PIECE = 131_072
 
 
@@ -122,7 +122,8 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
 
         run_side_by_side(train_member, list(map(trains_in_process, members)), progress)
         self.members, self.labels = members, train.labels
-        self.training = _summary(members)
+        trainings = {member_name(n): m.training for n, m in enumerate(members) if m.training}
+        self.training = Training.of_parts(trainings) if trainings else None
         return self
 
     def _untrained(self) -> tuple[Tagger, ...]:
@@ -277,13 +278,21 @@ def _chain_of(member: Tagger, batch: Batch, labels: Sequence[str]) -> LinearChai
                 f'a tagger of kind "{member.kind}" computes no marginals of labels, which an '
                 "ensemble pools; its method tag has to return them for the detail labels"
             )
-        chain = chain_of_marginals(tagging.marginals, batch.document_offsets, tagging.labels)
-    if unknown := [name for name in chain.labels if name not in labels]:
+        _refuse_unknown(member, tagging.labels, labels)
+        marginals = np.zeros((batch.n_tokens, len(labels)))
+        marginals[:, [labels.index(name) for name in tagging.labels]] = tagging.marginals
+        return chain_of_marginals(marginals, batch.document_offsets, labels)
+    _refuse_unknown(member, chain.labels, labels)
+    return chain
+
+
+def _refuse_unknown(member: Tagger, own: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise an `InputError` if a member has a label that the ensemble lacks."""
+    if unknown := [name for name in own if name not in labels]:
         raise InputError(
             f'a tagger of kind "{member.kind}" has the label {quoted(unknown[0])}, which is not a '
             "label of the training documents"
         )
-    return chain
 
 
 def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -297,28 +306,3 @@ def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]
         start = stop
         if start >= number:
             return
-
-
-def _summary(members: Sequence[Tagger]) -> Training | None:
-    """Summarise the results of training: all converged, any failed, and the sums of the others."""
-    outcomes: dict[str, list[str]] = {}
-    trainings = []
-    for number, member in enumerate(members):
-        if member.training:
-            trainings.append(member.training)
-            outcomes.setdefault(member.training.outcome, []).append(member_name(number))
-    if not trainings:
-        return None
-    parts: list[str] = list(outcomes)
-    if len(outcomes) > 1:
-        parts = [f"{', '.join(names)}: {outcome}" for outcome, names in outcomes.items()]
-    return Training(
-        converged=all(result.converged for result in trainings),
-        outcome="; ".join(parts),
-        iterations=sum(result.iterations for result in trainings),
-        loss=float(sum(result.loss for result in trainings)),
-        failed=any(result.failed for result in trainings),
-        clustering=", ".join(
-            dict.fromkeys(result.clustering for result in trainings if result.clustering)
-        ),
-    )

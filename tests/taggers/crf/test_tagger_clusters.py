@@ -46,7 +46,9 @@ def folder(make_embedding: MakeEmbedding, tmp_path_factory: pytest.TempPathFacto
 
 def options(folder: Path, *clusterings: str, **more: object) -> CRFOptions:
     least = plain(CRFOptions, features=("form",), window=0, streams=(), conjunctions=())
-    return replace(least, clusters=str(folder), clusterings=clusterings, **more)  # type: ignore[arg-type]
+    # Words and clusters are trained apart, as by default.
+    apart = {"clusters": str(folder), "cluster_features": ("capitalization",)}
+    return replace(least, **apart | {"clusterings": clusterings} | more)  # type: ignore[arg-type]
 
 
 def test_a_word_that_was_never_learned_is_known_by_its_cluster(folder, half, rest) -> None:
@@ -61,9 +63,7 @@ def test_a_word_that_was_never_learned_is_known_by_its_cluster(folder, half, res
 def test_words_and_clusters_are_trained_apart_and_averaged(folder, half, rest) -> None:
     """The CRF is the logarithmic opinion pool of one with words and one with clusters."""
     features = ("form[-1..1]", "capitalization", "shape")
-    both = replace(
-        options(folder, features=features, window=2), cluster_features=("capitalization",)
-    )
+    both = options(folder, features=features, window=2)
     words = replace(both, features=("form[-1..1]", "shape"), clusters="")
     clusters = replace(both, features=("capitalization",), cluster_features=())
     actual, *apart = (fitted(half, chosen) for chosen in (both, words, clusters))
@@ -81,8 +81,25 @@ def test_the_default_features_depend_on_clusters() -> None:
     assert CRFOptions(clusters="auto", cluster_features=()).used_features == FEATURES
     assert CRFOptions(clusters="auto").used_features == FEATURES_APART
     assert CRFOptions(clusters="auto", features=("form",)).used_features == ("form",)
-    with pytest.raises(InputError, match='cluster_features names "colon", which is no feature'):
-        CRFOptions(cluster_features=("colon",))
+    with pytest.raises(InputError, match='cluster_features names "lemma", which is not among'):
+        CRFOptions(cluster_features=("lemma",))
+
+
+def test_a_model_names_its_features(folder: Path, half: Batch, tmp_path: Path) -> None:
+    """So that it stays the same if the defaults change."""
+    tagger = fitted(half, options(folder, features=(), max_iterations=5))
+    tagger.save(tmp_path / "model")
+    saved = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert tuple(saved["options"]["features"]) == FEATURES_APART
+
+
+def test_without_words_of_its_own_one_crf_is_trained(
+    folder: Path, half: Batch, rest: Batch
+) -> None:
+    together = fitted(half, options(folder, features=("capitalization",), cluster_features=()))
+    actual = fitted(half, options(folder, features=("capitalization",)))
+    assert actual.training == together.training
+    assert right(actual, rest) == 1
 
 
 def test_a_conjunction_may_be_of_clusters(folder: Path, half: Batch, rest: Batch) -> None:
@@ -138,7 +155,7 @@ def test_the_best_clustering_is_chosen_and_told(folder: Path, half: Batch, rest:
     assert right(tagger, rest) == 1
     done = [step for step, _ in steps]
     assert done == sorted(done)
-    assert {most for _, most in steps} == {4 * 100}
+    assert {most for _, most in steps} == {4 * 2 * 100}
 
 
 def test_what_is_chosen_by_was_not_trained_on() -> None:

@@ -83,6 +83,20 @@ def test_kinds_have_equal_weights_and_labels_are_aligned_by_their_names(plugin, 
     np.testing.assert_allclose(marginals(actual, train)[:, columns], decoded.marginals, atol=1e-12)
 
 
+def test_a_label_that_a_member_lacks_counts_as_hardly_probable(plugin, train, pair) -> None:
+    """It still wins where the other members are sure of it."""
+    other = plugin(plugin.options_type()).fit(train, rng=np.random.default_rng(0))
+    kept = [number for number, name in enumerate(other.labels) if "LOCATION" not in name]
+    other.labels = tuple(other.labels[number] for number in kept)
+    other.counts = {word: [row[i] for i in kept] for word, row in other.counts.items()}
+    actual = EnsembleTagger()
+    actual.members, actual.labels = (*pair.members, other), pair.labels
+    place = pair.labels.index("B-LOCATION")
+    before, after = marginals(pair, train)[:, place], marginals(actual, train)[:, place]
+    assert (after[before > 0.1] < before[before > 0.1]).all()
+    assert after.max() > 0.1
+
+
 def test_details_and_confidence_are_those_of_the_pool(pair, train) -> None:
     everything = pair.tag(train, detail="labels")
     tags = everything.tags

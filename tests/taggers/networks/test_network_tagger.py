@@ -20,6 +20,7 @@ from corpus.errors import InputError
 from corpus.evaluation.scoring import score_batches
 from corpus.tags import UNKNOWN
 from taggers.base import Tagging, TrainingError
+from taggers.ensemble.pooling import pooled
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.registry import load_tagger
@@ -103,6 +104,21 @@ def test_a_saved_model_tags_the_same(trained, tmp_path) -> None:
     for name in (*NAMES, *TOWNS):  # no word can be read in the files
         for path in (tmp_path / "model").iterdir():
             assert name.encode() not in path.read_bytes().replace(b"analysers", b"")
+
+
+def test_its_chain_is_what_it_tags_with(trained, embedding_folder) -> None:
+    batch = notes(20, seed=3)
+    actual = pooled([trained.chain(batch)] * 2, [0.5, 0.5]).decode(detail="labels")
+    expected = trained.tag(batch, detail="labels")
+    assert actual.labels.tolist() == expected.tags.tolist()
+    np.testing.assert_allclose(actual.marginals, expected.marginals, atol=1e-5)
+    pieces = BiLSTMCRFTagger(replace(trained.options, subsequence=8))
+    pieces._weights, pieces._inputs, pieces.labels = (
+        trained._weights,
+        trained._inputs,
+        trained.labels,
+    )
+    assert pieces.chain(batch) is None  # which holds for whole documents
 
 
 def test_a_warm_start_continues_from_the_weights(trained, embedding_folder) -> None:
