@@ -1,7 +1,8 @@
 """An ensemble and its members, trained on all of MEDDOCAN's training split and scored on dev.
 
 The members are a CRF and several networks from different random states. Two networks train at the
-same time. All members are scored, each network with the CRF, and the ensemble of all.
+same time. All members are scored, each network with the CRF, and the ensemble of all, alone and
+after the patterns that train shows to be right, as in a run.
 
     python benchmarks/ensembles.py
     python benchmarks/ensembles.py --unit line          # documents are lines, not whole notes
@@ -24,7 +25,9 @@ import numpy as np
 from meddocan_lines import MERGED, lines_of, scores_of, units_of
 
 from bootstrap.config.configuration import Configuration, parse_configuration
+from bootstrap.config.options import TrustedPatternOptions
 from bootstrap.config.overrides import Source
+from bootstrap.data.pattern_trust import trusted_patterns
 from bootstrap.execution.processes import default_jobs
 from bootstrap.runs.embeddings import trained_embeddings
 from corpus.batch import Batch, make_batch
@@ -34,6 +37,7 @@ from corpus.units import UNITS
 from taggers import make_tagger
 from taggers.base import Tagger
 from taggers.ensemble.tagger import EnsembleTagger
+from taggers.patterns.first import PatternsFirst
 
 SIDE_BY_SIDE = 2
 
@@ -120,7 +124,11 @@ def main() -> None:
                 print_scores(f"CRF and network {state}", ensemble([crf, network]), gold)
         if len(networks) > 1:
             print_scores("networks", ensemble(networks), gold)
-            print_scores("CRF and networks", ensemble([crf, *networks]), gold)
+            everything = ensemble([crf, *networks])
+            print_scores("CRF and networks", everything, gold)
+            patterns = trusted_patterns(TrustedPatternOptions(), batch, batch.slice(0, 0)).patterns
+            if patterns:
+                print_scores("after patterns", PatternsFirst(everything, patterns), gold)
 
 
 if __name__ == "__main__":
