@@ -86,6 +86,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         "names": (names,),
         "phrases": (phrases,),
         "clusters": embeddings,
+        "cluster_features": (),  # one CRF, whose context finds what is not known
     }
     dictionary = {"names": (names,), "blocked": (phrases,), "label": "PERSON"}
     network = {
