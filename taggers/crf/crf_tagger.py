@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from taggers.privacy.public_lists import PublicLists
 
 
-#: The parts of a CRF that are trained apart.
-_BAGS = ("words", "clusters")
+#: The parts of a CRF that are trained apart, and their shares of its weights.
+_BAGS = {"words": 1 / 3, "clusters": 2 / 3}
 
 
 class CRFTagger(FeatureTagger[CRFOptions]):
@@ -95,7 +95,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         crfs, trainings = zip(*trained, strict=True)
         self._crf, self.training = crfs[0], trainings[0]
         if len(bags) > 1:
-            self._crf = mean_of_crfs(crfs, self._templates())
+            self._crf = mean_of_crfs(crfs, list(_BAGS.values()), self._templates())
             self.training = Training.of_parts(dict(zip(_BAGS, trainings, strict=True)))
         self.labels = train.labels
         return self

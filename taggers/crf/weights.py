@@ -157,8 +157,8 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     )
 
 
-def averaged(parts: Sequence[Weights]) -> Weights:
-    """Return the mean of the weights of CRFs with the same labels and documents.
+def averaged(parts: Sequence[Weights], shares: Sequence[float]) -> Weights:
+    """Return the weighted mean of the weights of CRFs with the same labels and documents.
 
     A weight that one of them lacks counts as 0.
     """
@@ -174,7 +174,7 @@ def averaged(parts: Sequence[Weights]) -> Weights:
         place += (offsets - part.offsets) // 2
         keys.append((numbers[begin + value] * offsets + place) * labels + part.state_labels)
     pairs, owners = np.unique(np.concatenate(keys), return_inverse=True)
-    state = np.bincount(owners, np.concatenate([part.state for part in parts]))
+    state = np.concatenate([share * p.state for share, p in zip(shares, parts, strict=True)])
     rows = np.bincount(pairs // labels, minlength=len(distinct) * offsets)
     return Weights(
         labels,
@@ -187,8 +187,8 @@ def averaged(parts: Sequence[Weights]) -> Weights:
         ),
         offsets_of(rows),
         (pairs % labels).astype(np.int16),
-        state / len(parts),
-        np.mean([part.transition for part in parts], axis=0),
+        np.bincount(owners, state),
+        np.average([part.transition for part in parts], axis=0, weights=shares),
     )
 
 

@@ -67,7 +67,7 @@ def test_words_and_clusters_are_trained_apart_and_averaged(folder, half, rest) -
     words = replace(both, features=("form[-1..1]", "shape"), clusters="")
     clusters = replace(both, features=("capitalization",), cluster_features=())
     actual, *apart = (fitted(half, chosen) for chosen in (both, words, clusters))
-    pool = pooled([tagger.chain(rest) for tagger in apart], [0.5, 0.5]).decode(detail="labels")
+    pool = pooled([tagger.chain(rest) for tagger in apart], [1 / 3, 2 / 3]).decode(detail="labels")
     marginals = actual.tag(rest, detail="labels").marginals
     expected = pool.renumbered(apart[0].chain(rest).labels, actual.labels).marginals
     np.testing.assert_allclose(marginals, expected, atol=1e-5)

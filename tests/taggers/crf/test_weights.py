@@ -107,6 +107,7 @@ def test_averaged_weights_are_means_by_value_offset_and_label(data, labels, name
     sizes = data.draw(
         st.lists(st.builds(Sizes, st.just(labels), st.sampled_from([1, 3, 5])), min_size=1)
     )
+    shares = [2.0**-number for number in range(len(sizes))]
     parts, expected = [], dict[tuple[int, int, int], float]()
     widest = max(size.offsets for size in sizes)
     for number, size in enumerate(sizes):
@@ -116,11 +117,12 @@ def test_averaged_weights_are_means_by_value_offset_and_label(data, labels, name
         parts.append(replace(part, values=replace(part.values, names=names)))
         for (value, place, label), weight in named.items():
             key = value, place + (widest - size.offsets) // 2, label
-            expected[key] = expected.get(key, 0.0) + weight / len(sizes)
-    actual = averaged(parts)
+            expected[key] = expected.get(key, 0.0) + shares[number] * weight
+    actual = averaged(parts, shares)
     assert named_weights(actual) == pytest.approx(expected)
     assert actual.values.names.strings() == [str(value) for value in actual.values.hashes.tolist()]
-    assert (actual.transition == (len(sizes) - 1) / 2).all()
+    transition = np.average(np.arange(len(sizes)), weights=shares)
+    assert actual.transition == pytest.approx(np.full((labels, labels), transition))
 
 
 def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:
