@@ -125,11 +125,8 @@ def stream(seeds: Sequence[str], states: Sequence[int], held: bool) -> None:
     print("| seed | state | CRF | simple | cross-fitted | rules first |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         text = ["train"] if held else ["train", "dev"]
-        # As in a run with the preset "auto", but trained as a whole, and without augmentation and
-        # other patterns.
-        options = configuration(
-            "crf", Path(folder) / "embeddings", text, cluster_features=()
-        ).tagger.options
+        # As in a run with the preset "auto", without augmentation and other patterns.
+        options = configuration("crf", Path(folder) / "embeddings", text).tagger.options
         for seed in seeds:
             rows = []
             for state in states[: 1 if seed == "all" else None]:

@@ -37,7 +37,6 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             "min_probability": {},
             "embeddings": "",
             "clusters": "",
-            "cluster_features": (),
             "names": (),
             "phrases": (),
             "tolerance": 1e-5,

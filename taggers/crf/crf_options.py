@@ -24,7 +24,6 @@ FEATURES = (
     *("prefix3", "prefix4", "suffix3", "suffix4", "shape"),
 )
 FEATURES_APART = ("lower[-1..1]", "shape[-1..1]", "suffix3[-1..1]", "capitalization")
-_CLUSTER_FEATURES = ("capitalization",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,8 @@ class TemplateOptions(FeatureOptions):
 
     features: tuple[str, ...] = option(
         (),
-        "features of a word, by name; if empty, the defaults, which depend on whether there are "
-        "clusters (bootstrap help features)",
+        "features of a word, by name; if empty, the defaults, which depend on cluster_features "
+        "(bootstrap help features)",
     )
     window: int = option(
         2,
@@ -51,9 +50,9 @@ class TemplateOptions(FeatureOptions):
         (), 'the clusterings in clusters that are used, such as "lower-w5-k128"; all if empty'
     )
     cluster_features: tuple[str, ...] = option(
-        _CLUSTER_FEATURES,
-        "the features that are trained with the clusters, apart from the others: two CRFs are "
-        "trained, and their weights averaged; if empty, or without clusters, one CRF has all",
+        (),
+        'those of the features that are trained with the clusters, apart from the others, such as '
+        '"capitalization": the weights of two CRFs are averaged; if empty, one CRF is trained',
     )
     cluster_choice: Literal["all", "best"] = option(
         "all",
@@ -69,10 +68,15 @@ class TemplateOptions(FeatureOptions):
                 raise InputError(f'"{stream.name}" is a feature of words, not a stream')
         own = {*map(name_of, self.used_features)}
         for name in self.cluster_features:
-            if name not in own and self.cluster_features != _CLUSTER_FEATURES:
+            if name not in own:
                 raise InputError(f'cluster_features names "{name}", which is not among features')
-        if not self.clusters and (self.clusterings or self.cluster_choice != "all"):
-            what = "clusterings" if self.clusterings else "cluster_choice"
+        of_clusters = {
+            "clusterings": self.clusterings,
+            "cluster_features": self.cluster_features,
+            "cluster_choice": self.cluster_choice != "all",
+        }
+        if not self.clusters and any(of_clusters.values()):
+            what = next(name for name, value in of_clusters.items() if value)
             raise InputError(f"{what} has no effect without clusters, a folder of embeddings")
         for name in self.clustering_names:
             if is_feature(name):
@@ -113,7 +117,9 @@ class TemplateOptions(FeatureOptions):
             return self
         folder = train()
         if folder is None:
-            return replace(self, clusters="", clusterings=(), cluster_choice="all")
+            return replace(
+                self, clusters="", clusterings=(), cluster_features=(), cluster_choice="all"
+            )
         return replace(self, clusters=str(folder))
 
     @property
@@ -121,7 +127,7 @@ class TemplateOptions(FeatureOptions):
         """The features of words: those that are named, or the defaults."""
         if self.features:
             return self.features
-        return FEATURES_APART if self.clusters and self.cluster_features else FEATURES
+        return FEATURES_APART if self.cluster_features else FEATURES
 
     @property
     def clustering_names(self) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         templates, clusters = self._templates(), self._resources.clusters
         of_clusters = {*self.options.cluster_features, *(clusters.names if clusters else ())}
         of_words = {*map(name_of, self.options.used_features)} - of_clusters
-        if clusters is None or not self.options.cluster_features or not of_words:
+        if not self.options.cluster_features or not of_words:
             return [templates]
         return [templates.without(of_clusters), templates.without(of_words)]
 

@@ -187,7 +187,7 @@ def averaged(parts: Sequence[Weights], shares: Sequence[float]) -> Weights:
         ),
         offsets_of(rows),
         (pairs % labels).astype(np.int16),
-        np.bincount(owners, state),
+        np.bincount(owners, state).astype(np.float64),
         np.average([part.transition for part in parts], axis=0, weights=shares),
     )
 

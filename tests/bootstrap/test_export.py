@@ -86,7 +86,6 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         "names": (names,),
         "phrases": (phrases,),
         "clusters": embeddings,
-        "cluster_features": (),  # one CRF, whose context finds what is not known
     }
     dictionary = {"names": (names,), "blocked": (phrases,), "label": "PERSON"}
     network = {
