@@ -51,7 +51,7 @@ class TemplateOptions(FeatureOptions):
     )
     cluster_features: tuple[str, ...] = option(
         (),
-        'those of the features that are trained with the clusters, apart from the others, such as '
+        "those of the features that are trained with the clusters, apart from the others, such as "
         '"capitalization": the weights of two CRFs are averaged; if empty, one CRF is trained',
     )
     cluster_choice: Literal["all", "best"] = option(

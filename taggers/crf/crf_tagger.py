@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 #: The parts of a CRF that are trained apart, and their shares of its weights.
-_BAGS = {"words": 1 / 3, "clusters": 2 / 3}
+_SHARES = {"words": 1 / 3, "clusters": 2 / 3}
 
 
 class CRFTagger(FeatureTagger[CRFOptions]):
@@ -86,21 +86,21 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         from taggers.crf.training.trainers import train_crf  # noqa: PLC0415 - numba is slow to import
         from taggers.crf.wordtype import mean_of_crfs  # noqa: PLC0415 - the same
 
-        batch, bags = self._with_streams(train), self._bags()
+        batch, parts = self._with_streams(train), self._parts()
         before = warm_start._trained() if warm_start is not None else None
         trained = [
             train_crf(batch, self.options, templates, warm_start=before, progress=reported)
-            for templates, reported in zip(bags, _in_turn(progress, len(bags)), strict=True)
+            for templates, reported in zip(parts, _in_turn(progress, len(parts)), strict=True)
         ]
         crfs, trainings = zip(*trained, strict=True)
         self._crf, self.training = crfs[0], trainings[0]
-        if len(bags) > 1:
-            self._crf = mean_of_crfs(crfs, list(_BAGS.values()), self._templates())
-            self.training = Training.of_parts(dict(zip(_BAGS, trainings, strict=True)))
+        if len(parts) > 1:
+            self._crf = mean_of_crfs(crfs, list(_SHARES.values()), self._templates())
+            self.training = Training.of_parts(dict(zip(_SHARES, trainings, strict=True)))
         self.labels = train.labels
         return self
 
-    def _bags(self) -> list[Templates]:
+    def _parts(self) -> list[Templates]:
         """Return the templates that are trained apart: without clusters, and with them."""
         templates, clusters = self._templates(), self._resources.clusters
         of_clusters = {*self.options.cluster_features, *(clusters.names if clusters else ())}
