@@ -12,7 +12,6 @@ features. With --dev, seeds are drawn from all of train, and dev is scored.
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from ensembles import configuration, trained
-from meddocan_lines import MERGED, SEEDS, lines_of, scores_of
+from meddocan_lines import MERGED, SEEDS, headers_seed, lines_of, scores_of
 
 from corpus.batch import make_batch
 from corpus.document import Document
@@ -39,18 +38,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "words and clusters apart": APART,
 }
 
-HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ][^:.]{0,40}:")
-
-
-def headers(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Sample 600 lines that begin with a header of any words."""
-    headed = np.array([HEADER.match(line.text) is not None for line in lines])
-    return rng.choice(np.flatnonzero(headed), 600, replace=False)
-
-
 DRAWS: dict[str, Callable[[Sequence[Document], np.random.Generator], np.ndarray]] = {
     **{name: SEEDS[name] for name in ("small", "hundred", "biased")},
-    "headers": headers,
+    "headers": headers_seed,
     "all": lambda lines, rng: np.arange(len(lines)),
 }
 

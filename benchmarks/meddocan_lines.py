@@ -34,6 +34,7 @@ MERGED = {
 OptionsT = TypeVar("OptionsT", bound=TaggerOptions)
 
 HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
+ANY_HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ][^:.]{0,40}:")
 
 
 def plain(options: type[OptionsT], **values: Any) -> OptionsT:
@@ -70,7 +71,18 @@ def _sampled(
 
 def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
     """Sample 600 lines that begin with a header of one word such as ``Nombre:``."""
-    headed = np.array([HEADER.match(line.text) is not None for line in lines])
+    return _headed(lines, HEADER, rng)
+
+
+def headers_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Sample 600 lines that begin with a header of any words."""
+    return _headed(lines, ANY_HEADER, rng)
+
+
+def _headed(
+    lines: Sequence[Document], header: re.Pattern[str], rng: np.random.Generator
+) -> np.ndarray:
+    headed = np.array([header.match(line.text) is not None for line in lines])
     return rng.choice(np.flatnonzero(headed), 600, replace=False)
 
 

@@ -106,7 +106,7 @@ def test_a_saved_model_tags_the_same(trained, tmp_path) -> None:
             assert name.encode() not in path.read_bytes().replace(b"analysers", b"")
 
 
-def test_its_chain_is_what_it_tags_with(trained, embedding_folder) -> None:
+def test_its_chain_is_what_it_tags_with(trained) -> None:
     batch = notes(20, seed=3)
     actual = pooled([trained.chain(batch)] * 2, [0.5, 0.5]).decode(detail="labels")
     expected = trained.tag(batch, detail="labels")
