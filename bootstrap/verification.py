@@ -61,8 +61,9 @@ def _verify_run(run: Run) -> int:
     if run.counts_file.exists():
         read_table(run.counts_file)
         number += 1
-    if run.lists_folder.exists():
-        number += verify_model(run.lists_folder)
+    for folder in (run.lists_folder, run.list_model_folder):
+        if folder.exists():
+            number += verify_model(folder)
     if run.embeddings_folder.exists():
         number += _verify_embeddings(run.embeddings_folder)
     return number

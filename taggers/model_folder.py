@@ -185,6 +185,19 @@ class ModelFiles:
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
         self._manifest.verify()
 
+    def member(self, name: str, digest: str) -> Path:
+        """Return the folder of a model within the folder of this one.
+
+        Raises
+        ------
+        InputError
+            If it holds no model, or another one than the digest shows.
+        """
+        folder = self._folder / name
+        if read_digest(folder) != digest:
+            raise InputError(f"{folder} holds another model than the one that was saved there")
+        return folder
+
     def array(self, name: str, expected: Expected, *, mapped: bool = False) -> npt.NDArray[Any]:
         """Read an array of `corpus.storage.arrays.array_files`, and check it.
 

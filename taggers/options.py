@@ -250,6 +250,19 @@ class TaggerOptions:
         """
         return self
 
+    def with_list_model(self, fit: Callable[[], Path | None]) -> Self:
+        """Return options that refer to a model of lists fitted to the words of the run.
+
+        The default returns the options unchanged, for taggers that use no such model.
+
+        Parameters
+        ----------
+        fit : callable
+            Fits a tagger of the kind "lists" to the words of the unlabeled notes at its first call.
+            It returns the folder of the model, or None if there is none.
+        """
+        return self
+
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
         """Return which tokens of a batch are in the gazetteers of the options, shape (N,).
 

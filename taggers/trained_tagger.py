@@ -73,7 +73,8 @@ class TrainedTagger(ABC, Generic[OptionsT]):
     def __init__(self, options: OptionsT | None = None) -> None:
         options = self.options_type() if options is None else options
         # A run has trained its embeddings before it makes a tagger; elsewhere there are none.
-        self.options: OptionsT = options.with_embeddings(lambda: None)
+        options = options.with_embeddings(lambda: None)
+        self.options: OptionsT = options.with_list_model(lambda: None)
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
         self._resources = Resources()

@@ -37,6 +37,7 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             "min_probability": {},
             "embeddings": "",
             "clusters": "",
+            "list_model": "",
             "names": (),
             "phrases": (),
             "tolerance": 1e-5,
@@ -107,6 +108,11 @@ def _lists(languages: Collection[str], options: Collection[str]) -> dict[str, tu
         option: tuple(dict.fromkeys(name for lists in known for name in lists[option]))
         for option in options
     }
+
+
+def list_model_options(languages: Collection[str]) -> dict[str, Any]:
+    """Return the built-in lists of a model of the kind "lists", by option."""
+    return _lists(languages, _LIST_OPTIONS["initial_model"])
 
 
 def language_lines(languages: Collection[str]) -> list[str]:

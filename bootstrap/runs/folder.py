@@ -144,6 +144,11 @@ class Run:
         """The folder of the tagger of lists, a view of some strategies."""
         return self.folder / "lists"
 
+    @property
+    def list_model_folder(self) -> Path:
+        """The model of lists whose tags are features, if a tagger needs it."""
+        return self.folder / "list-model"
+
     def begin(self, configuration: str, data: pa.Table) -> None:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)

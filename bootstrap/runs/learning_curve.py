@@ -74,7 +74,8 @@ class LearningCurve:
         embeddings = partial(
             embeddings_of_notes, run.embeddings_folder, notes, random_state, jobs=1, report=report
         )
-        options = section.options.with_embeddings(embeddings)
+        lists = run.list_model_folder if run.list_model_folder.is_dir() else None
+        options = section.options.with_embeddings(embeddings).with_list_model(lambda: lists)
         order = np.random.default_rng([random_state, _STAGE]).permutation(len(seed))
         sizes = [round(share * len(seed)) for share in SHARES]
         missed = []

@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from bootstrap.active_learning.rounds import GoldOracle, Rounds
 from bootstrap.config.configuration import Configuration
-from bootstrap.config.options import AUTO
+from bootstrap.config.options import AUTO, listed
+from bootstrap.config.presets import list_model_options
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.pattern_trust import trusted_patterns
 from bootstrap.data.splits import Notes
@@ -54,6 +55,7 @@ from corpus.storage.atomic import new_folder
 from corpus.tags import UNKNOWN, classes_of
 from taggers import load_tagger
 from taggers.base import Tagger, TrainingError
+from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.model_folder import add_to_model, read_file_of_model
 from taggers.options import TaggerOptions
 from taggers.patterns import PATTERNS_FILE
@@ -336,6 +338,7 @@ class LoopParts:
             section: TaggerSection, folder: Path, *, keeps: bool = False
         ) -> ParallelTagger:
             options = self._with_counts(section.options).with_embeddings(embeddings)
+            options = options.with_list_model(self.list_model)
             return ParallelTagger(
                 folder,
                 section.kind,
@@ -463,6 +466,25 @@ class LoopParts:
                 _log.warning("strategies with a view of lists are left out: %s", error)
                 return None
         return list_tagger
+
+    def list_model(self) -> Path | None:
+        """Return the folder of a model of the built-in lists, fitted to the words of the notes."""
+        data, folder, report = self.configuration.data, self.run.list_model_folder, self.report
+        lists = list_model_options(listed(data.language))
+        if not lists["names"]:
+            return None
+        if folder.is_dir():
+            return folder
+        options: TaggerOptions = ListOptions(**lists)
+        if data.unlabeled:
+            options = self._with_counts(options)
+        tagger = ParallelTagger(folder, "lists", options, jobs=self.jobs, report=report)
+        try:
+            tagger.fit(self.notes.seed.batch, rng=np.random.default_rng(0))
+        except TrainingError as error:
+            _log.warning('list_model = "auto" has no effect: %s', error)
+            return None
+        return folder
 
     def _with_counts(self, options: TaggerOptions) -> TaggerOptions:
         """Return the options of a tagger with the counts of the unlabeled documents."""

@@ -14,9 +14,13 @@ from taggers.embeddings.embedding_files import cluster_files
 from taggers.features.feature_options import PHRASES, FeatureOptions, name_of, without_layout
 from taggers.features.templates import Templates
 from taggers.features.words import Feature, is_feature
+from taggers.model_folder import DESCRIPTION
 from taggers.options import ALL_CAPABILITIES, Capability, Coverage, option
 
-_NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
+#: The stream of the tags of a model of lists.
+LIST_TAGS = "list_tags"
+
+_NEIGHBOURS = "[-1..1]"  # the default window of name frequencies, phrases and tags of lists
 
 #: The features of a single CRF, and of two CRFs that are trained apart, if none are named.
 FEATURES = (
@@ -45,6 +49,13 @@ class TemplateOptions(FeatureOptions):
     conjunctions: tuple[str, ...] = option(
         ("short_shape[-1] short_shape[0]", "short_shape[0] short_shape[1]"),
         'combined features, such as "capitalization[-1] capitalization[0]"',
+    )
+    list_model: str = option(
+        AUTO,
+        'the folder of a model of the kind "lists", whose tags become the stream "list_tags"; '
+        f'"{AUTO}" fits one in the run, to the built-in lists and the words of the unlabeled notes '
+        "(bootstrap help dictionaries)",
+        path=(AUTO,),
     )
     clusterings: tuple[str, ...] = option(
         (), 'the clusterings in clusters that are used, such as "lower-w5-k128"; all if empty'
@@ -89,6 +100,10 @@ class TemplateOptions(FeatureOptions):
                 raise InputError(f'"{name}" is named {count} times; expected once')
 
     def check(self) -> Sequence[Coverage]:
+        for path in self.paths("list_model"):
+            from taggers.dictionaries.list_tagger import ListTagger  # noqa: PLC0415 - numba is slow to import
+
+            ListTagger.load(path)
         if self.clusters == AUTO:
             for name in self.clustering_names:
                 if name not in CLUSTERINGS:
@@ -104,6 +119,16 @@ class TemplateOptions(FeatureOptions):
             folders = self.paths("clusters")
             clusterings = [name for folder in folders for name, _ in cluster_files(folder)]
         FeatureOptions._check_streams(self, [*clusterings, *features])
+
+    @property
+    def own_streams(self) -> Sequence[str]:
+        return (LIST_TAGS,) if self.list_model else ()
+
+    def training_files(self) -> Mapping[str, Sequence[Path]]:
+        paths = dict(FeatureOptions.training_files(self))
+        if "list_model" in paths:
+            paths["list_model"] = [path / DESCRIPTION for path in paths["list_model"]]
+        return paths
 
     def second_view(self) -> Self:
         return replace(
@@ -121,6 +146,9 @@ class TemplateOptions(FeatureOptions):
                 self, clusters="", clusterings=(), cluster_features=(), cluster_choice="all"
             )
         return replace(self, clusters=str(folder))
+
+    def with_list_model(self, fit: Callable[[], Path | None]) -> Self:
+        return replace(self, list_model=str(fit() or "")) if self.list_model == AUTO else self
 
     @property
     def used_features(self) -> tuple[str, ...]:
@@ -140,12 +168,12 @@ class TemplateOptions(FeatureOptions):
     ) -> Templates:
         """Build the feature templates; frequencies of names and phrases apply to neighbours too."""
         clusters, names = clusters or {}, names or {}
-        streams = self.streams
-        if (
-            self.phrases
-            and PHRASES not in Templates.parse((), 0, streams, self.conjunctions).needed
-        ):
-            streams = (*streams, f"{PHRASES}{_NEIGHBOURS}")
+        named = Templates.parse((), 0, self.streams, self.conjunctions).needed
+        used = {PHRASES: self.phrases, LIST_TAGS: self.list_model}
+        streams = (
+            *self.streams,
+            *(f"{name}{_NEIGHBOURS}" for name in used if used[name] and name not in named),
+        )
         chosen = [text for text in self.clusterings or clusters if name_of(text) in clusters]
         frequencies = [f"{name}{_NEIGHBOURS}" for name in names]
         return Templates.parse(

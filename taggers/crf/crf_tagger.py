@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -14,19 +14,22 @@ from corpus.batch import Batch
 from corpus.patients import number_patients
 from taggers.base import Detail, Progress, Tagging, Training, TrainingError
 from taggers.confidence import check_measure, needs_marginals
-from taggers.crf.crf_options import CRFOptions
+from taggers.crf.crf_options import LIST_TAGS, CRFOptions
 from taggers.features.feature_options import name_of
 from taggers.features.resources import Resources, clusters_for
 from taggers.features.templates import Templates
-from taggers.model_folder import ModelFiles
+from taggers.model_folder import ModelFiles, read_digest
 from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
 if TYPE_CHECKING:
     from taggers.crf.linear_chain import LinearChain
     from taggers.crf.wordtype import WordTypeCRF
+    from taggers.dictionaries.list_tagger import ListTagger
     from taggers.privacy.pruning import Pruning
     from taggers.privacy.public_lists import PublicLists
 
+
+PartT = TypeVar("PartT")
 
 #: The parts of a CRF that are trained apart, and their shares of its weights.
 _SHARES = {"words": 1 / 3, "clusters": 2 / 3}
@@ -43,11 +46,12 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     kind = "crf"
     options_type = CRFOptions
-    model_format = 8
+    model_format = 9
 
     def __init__(self, options: CRFOptions | None = None) -> None:
         super().__init__(options)
         self._crf: WordTypeCRF | None = None
+        self._lists: ListTagger | None = None
 
     def fit(
         self,
@@ -71,7 +75,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
         def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)
-            tagger._annotators = self._annotators
+            tagger._annotators, tagger._lists = self._annotators, self._lists
             tagger._resources = self._resources.with_clusters(clusters.only(name))
             return tagger._fit(part, warm_start, part_progress)
 
@@ -132,7 +136,21 @@ class CRFTagger(FeatureTagger[CRFOptions]):
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        return ("taggers.crf.training.trainers", *self.options.stream_kernels)
+        lists = ("gazetteers.phrases.matching",) if self.options.list_model else ()
+        own = ("taggers.crf.training.trainers", *self.options.stream_kernels, *lists)
+        return tuple(dict.fromkeys(own))
+
+    def _read_lists(self) -> None:
+        super()._read_lists()
+        if self.options.list_model and self._lists is None:
+            from taggers.dictionaries.list_tagger import ListTagger  # noqa: PLC0415 - the same
+
+            self._lists = ListTagger.load(Path(self.options.list_model))
+
+    def _with_streams(self, batch: Batch) -> Batch:
+        if self._lists is not None:
+            batch = batch.with_streams({LIST_TAGS: self._lists.stream(batch)})
+        return super()._with_streams(batch)
 
     def _trained(self) -> WordTypeCRF:
         if self._crf is None:
@@ -143,14 +161,18 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         return self._crf is not None
 
     def _learned_contents(self) -> dict[str, int]:
-        return {"feature values": len(self._trained().weights.values.hashes)}
+        own = {"feature values": len(self._trained().weights.values.hashes)}
+        return own | _of_lists(self._lists.contents() if self._lists else {})
 
     def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
-        return self._trained().traces(words)
+        own = self._trained().traces(words)
+        return own | _of_lists(self._lists.traces(words, lists) if self._lists else {})
 
     def _prune(self, pruning: Pruning, whole: Self) -> None:
         crf = whole._trained()
         check_kept(crf.weights.values.patients, pruning, "feature value")
+        if whole._lists is not None:
+            self._lists = whole._lists.pruned(pruning)
         # The features of words use the pruned resources, too.
         self._crf = crf.pruned(pruning, self._templates())
 
@@ -164,10 +186,23 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         return self._resources.with_nonzero_weights(self._templates(), values.hashes, values.key)
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
-        crf = self._trained()
-        return {"engine_labels": crf.labels, "key": crf.weights.values.key}, crf.files()
+        crf, digest = self._trained(), ""
+        if self._lists is not None:
+            own = folder / LIST_TAGS
+            own.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lists.save(own)
+            digest = read_digest(own)
+        description = {"engine_labels": crf.labels, "key": crf.weights.values.key, "lists": digest}
+        return description, crf.files()
 
     def _read(self, model: ModelFiles) -> None:
+        digest = model.fields.text("lists")
+        if bool(digest) != bool(self.options.list_model):
+            raise model.fields.error("lists", "the digest of the list model of the options")
+        if digest:
+            from taggers.dictionaries.list_tagger import ListTagger  # noqa: PLC0415 - the same
+
+            self._lists = ListTagger.load(model.member(LIST_TAGS, digest))
         from taggers.crf.wordtype import WordTypeCRF  # noqa: PLC0415 - numba is slow to import
 
         self._crf = WordTypeCRF.from_model(model, self.options.precision, self._templates())
@@ -194,6 +229,11 @@ def _best_clustering(
         for name, part in zip(names, parts, strict=True)
     ]
     return names[int(np.argmax(scores))], last
+
+
+def _of_lists(parts: Mapping[str, PartT]) -> dict[str, PartT]:
+    """Return parts of a model of lists under names that a CRF's own parts do not have."""
+    return {f"{name} (list model)": part for name, part in parts.items()}
 
 
 def _in_turn(progress: Progress | None, number: int) -> list[Progress | None]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from corpus.batch import Batch
+from corpus.batch import Batch, Stream
 from corpus.kernels.hash_index import ABSENT
 from corpus.kernels.hashing import MOST_KEY
 from gazetteers.builtin import read_gazetteer
@@ -50,6 +50,8 @@ from taggers.trained_tagger import Traces
 #: Shorter words are never rare: they are abbreviations.
 _MIN_RARE = 3
 _PLACE_PHRASES = "phrases of places"
+#: The limits between the levels of certainty in a stream.
+_CERTAINTIES = (0.5, 0.9)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,6 +233,26 @@ class ListTagger(NameTagger[ListOptions, ListModel]):
         # A name that belongs to no class is outside of the entities of the notes for sure.
         certainty[(classes != OUTSIDE) & (tags == 0)] = 1.0
         return tags, certainty
+
+    def stream(self, batch: Batch) -> Stream:
+        """Return the class of each token in the lists, and a level of certainty.
+
+        The values are such as ``B-street-2`` and ``I-person-0``, or ``O-1`` outside of all names.
+        They do not depend on the classes that the tagger tags.
+        """
+        classes, begins, certainty = self.decoder(batch).decode()
+        # `PERSON` and `OUTSIDE` index the last two columns.
+        names = (*self.model.classes, "person", "")
+        values = [
+            f"{side}-{name}-{level}" if name else f"O-{level}"
+            for level in range(len(_CERTAINTIES) + 1)
+            for side in "BI"
+            for name in names
+        ]
+        numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        table = np.array([numbers[value] for value in values], np.int32).reshape(-1, len(names))
+        rows = 2 * np.searchsorted(_CERTAINTIES, certainty, side="right") + ~begins
+        return Stream(tuple(numbers), table[rows, classes])
 
     def decoder(self, batch: Batch) -> ListDecoder:
         """Return the decoder of the documents of a batch."""

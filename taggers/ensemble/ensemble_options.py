@@ -165,6 +165,10 @@ class EnsembleOptions(TaggerOptions):
         train = functools.cache(train)
         return self._with(lambda options: options.with_embeddings(train))
 
+    def with_list_model(self, fit: Callable[[], Path | None]) -> Self:
+        fit = functools.cache(fit)
+        return self._with(lambda options: options.with_list_model(fit))
+
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
         listed = [options.listed(batch) for _, options in self._distinct()]
         masks = [mask for mask in listed if mask is not None]

@@ -109,6 +109,11 @@ class FeatureOptions(TaggerOptions, ABC):
         """The names of the clusterings that are used; all of the folder if empty."""
         return ()
 
+    @property
+    def own_streams(self) -> Sequence[str]:
+        """The streams that the tagger itself adds, without an annotator."""
+        return ()
+
     @abstractmethod
     def templates(
         self,
@@ -172,6 +177,8 @@ class FeatureOptions(TaggerOptions, ABC):
                 raise InputError(
                     'the stream "phrases" has no phrases: name gazetteers in phrases, or remove it'
                 )
+            if name in self.own_streams:
+                continue
             if name not in ANNOTATORS and (name in as_streams or name not in features):
                 also = f"; conjunctions may also name {', '.join(features)}" if features else ""
                 raise InputError(
