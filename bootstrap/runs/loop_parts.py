@@ -9,6 +9,7 @@ import logging
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -468,23 +469,23 @@ class LoopParts:
         return list_tagger
 
     def list_model(self) -> Path | None:
-        """Return the folder of a model of the built-in lists, fitted to the words of the notes."""
-        data, folder, report = self.configuration.data, self.run.list_model_folder, self.report
-        lists = list_model_options(listed(data.language))
-        if not lists["names"]:
-            return None
-        if folder.is_dir():
-            return folder
-        options: TaggerOptions = ListOptions(**lists)
-        if data.unlabeled:
-            options = self._with_counts(options)
-        tagger = ParallelTagger(folder, "lists", options, jobs=self.jobs, report=report)
-        try:
-            tagger.fit(self.notes.seed.batch, rng=np.random.default_rng(0))
-        except TrainingError as error:
-            _log.warning('list_model = "auto" has no effect: %s', error)
-            return None
-        return folder
+        """Return the folder of a model of the built-in lists, fitted to the words of the notes.
+
+        These are the words of the unlabeled notes, or else of the seed. There is no model without
+        built-in lists of a language, and none if no name of them is in the notes.
+        """
+        folder = self.run.list_model_folder
+        lists = list_model_options(listed(self.configuration.data.language))
+        if folder.is_dir() or not lists["names"]:
+            return folder if folder.is_dir() else None
+        options = ListOptions(**lists)
+        for fitted in (self._with_counts(options), options):
+            tagger = ParallelTagger(folder, "lists", fitted, jobs=self.jobs, report=self.report)
+            with suppress(TrainingError):
+                tagger.fit(self.notes.seed.batch, rng=np.random.default_rng(0))
+                return folder
+        _log.warning('list_model = "auto" has no effect: no name of the lists is in the notes')
+        return None
 
     def _with_counts(self, options: TaggerOptions) -> TaggerOptions:
         """Return the options of a tagger with the counts of the unlabeled documents."""

@@ -54,7 +54,7 @@ class TemplateOptions(FeatureOptions):
         AUTO,
         'the folder of a model of the kind "lists", whose tags become the stream "list_tags"; '
         f'"{AUTO}" fits one in the run, to the built-in lists and the words of the unlabeled notes '
-        "(bootstrap help dictionaries)",
+        "(bootstrap help features)",
         path=(AUTO,),
     )
     clusterings: tuple[str, ...] = option(

@@ -60,6 +60,29 @@ def people_in(tagger: Any, text: str) -> list[str]:
     return [name for name, label in entities_in(tagger, text) if label == "PERSON"]
 
 
+def test_its_stream_has_the_classes_of_the_lists_and_how_certain_they_are(tagger: Any) -> None:
+    """Whatever classes it tags, since a CRF learns what they stand for."""
+    batch = notes("Antonio García vive en la C/ Zurbarán, 80, y natural de Olmedilla")
+    unlabelled = replace(tagger.options, label="", place_labels={"street": "ROAD"})
+    other = make_tagger("lists", unlabelled).fit(notes(*NOTES), rng=np.random.default_rng(0))
+    for stream in (tagger.stream(batch), other.stream(batch)):
+        values = [stream.vocabulary[number] for number in stream.values]
+        words = [batch.vocabulary[number] for number in batch.word_ids]
+        classes = {word: value[:-2] for word, value in zip(words, values, strict=True)}
+        assert {word: classes[word] for word in ("Antonio", "García", "vive")} == {
+            "Antonio": "B-person",
+            "García": "I-person",
+            "vive": "O",
+        }
+        assert [classes[word] for word in ("C", "Zurbarán", "80")] == [
+            "B-street",
+            "I-street",
+            "I-street",
+        ]
+        levels = {word: value[-1] for word, value in zip(words, values, strict=True)}
+        assert (levels["Zurbarán"], levels["Olmedilla"]) == ("2", "0")  # of a rule; in no list
+
+
 # Places after a kind of place
 
 
