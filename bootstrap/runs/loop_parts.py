@@ -339,7 +339,7 @@ class LoopParts:
             section: TaggerSection, folder: Path, *, keeps: bool = False
         ) -> ParallelTagger:
             options = self._with_counts(section.options).with_embeddings(embeddings)
-            options = options.with_list_model(self.list_model)
+            options = options.with_list_model(lambda: self.list_model)
             return ParallelTagger(
                 folder,
                 section.kind,
@@ -468,8 +468,9 @@ class LoopParts:
                 return None
         return list_tagger
 
+    @cached_property
     def list_model(self) -> Path | None:
-        """Return the folder of a model of the built-in lists, fitted to the words of the notes.
+        """The folder of a model of the built-in lists, fitted to the words of the notes.
 
         These are the words of the unlabeled notes, or else of the seed. There is no model without
         built-in lists of a language, and none if no name of them is in the notes.
