@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpus.ragged import offsets_of
+from corpus.ragged import offsets_of, ranges_of
 from corpus.tags import TokenSpans
 from taggers.dictionaries import place_grammar as grammar
 from taggers.dictionaries.place_grammar import (
@@ -193,7 +193,8 @@ class ListDecoder:
         street, unlisted = map(self._classes.index, (STREET, PLACE))
         places = [
             _Place(match.start(), match.end() - 1, street, _CERTAIN)
-            for match in grammar.STREETS.finditer(self._text)
+            for line in _lines_with(grammar.STREET_CUES, self._symbols)
+            for match in grammar.STREETS.finditer(self._text, *line)
         ]
         for match in grammar.OTHER_PLACES.finditer(self._text):
             kind = int(self._kinds[match.start()])
@@ -309,19 +310,22 @@ class ListDecoder:
         people[blocked] |= 0x20
         people[classes != OUTSIDE] = ord("?")
         text = people.tobytes().decode("ascii")
-        for match in grammar.PEOPLE.finditer(text):
-            name = slice(*match.span())
-            titled = "t" in text[max(name.start - 2, 0) : name.start].rpartition(LINE_END)[2]
-            limits = np.full(name.stop - name.start, threshold_after)
-            if not titled and text[name.start] == "N":
-                limits[0] = threshold
-            sure = np.clip(1 - divergence[name] / limits, 0, 1)
-            sure[among(people[name], "PpI.")] = 1.0
-            if len(sure) > 1:
-                sure = 0.5 + 0.5 * sure
-            elif text[name.start - 1] == "p":  # prueba de Allen
-                sure[:] = _DOUBTFUL
-            classes[name], begins[name.start], certainty[name] = PERSON, True, sure
+        spans = [
+            match.span()
+            for line in _lines_with(grammar.PEOPLE_CUES, people)
+            for match in grammar.PEOPLE.finditer(text, *line)
+        ]
+        first, end = np.array(spans, np.int64).reshape(-1, 2).T
+        words, several = ranges_of(first, end - first), end - first > 1
+        title, near = among(people, "t"), people[first - 1]
+        titled = title[first - 1] | (title[first - 2] & (near != ord(LINE_END)))
+        limits = np.full(len(classes), threshold_after)
+        limits[first[~titled & among(people[first], "N")]] = threshold
+        sure = np.clip(1 - divergence[words] / limits[words], 0, 1)
+        sure[among(people[words], "PpI.")] = 1.0
+        certainty[words] = np.where(np.repeat(several, end - first), 0.5 + 0.5 * sure, sure)
+        certainty[first[~several & (near == ord("p"))]] = _DOUBTFUL  # prueba de Allen
+        classes[words], begins[first] = PERSON, True
         # The closer other words of the lists are to the threshold, the less certain they are.
         limits = np.full(len(classes), threshold)
         limits[1:][classes[:-1] == PERSON] = threshold_after
@@ -329,6 +333,13 @@ class ListDecoder:
         other = np.isfinite(divergence) & (divergence >= limits) & ~blocked & (classes == OUTSIDE)
         sure = 1 - limits[other] / divergence[other]
         certainty[other] = np.minimum(certainty[other], sure)
+
+
+def _lines_with(cues: str, symbols: Symbols) -> Iterator[tuple[int, int]]:
+    """Yield where the lines that have one of some symbols begin and end."""
+    ends = np.flatnonzero(among(symbols, LINE_END))
+    lines = np.unique(np.searchsorted(ends, np.flatnonzero(among(symbols, cues))))
+    yield from zip((ends[lines - 1] + 1).tolist(), ends[lines].tolist(), strict=True)
 
 
 def _first_true(tests: Mapping[str, Flags], names: Counts) -> Indices:

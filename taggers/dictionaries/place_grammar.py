@@ -104,6 +104,8 @@ _ADDRESS = (
     f"|{_STREET_KIND}(?:{_LOWER_WORDS})?{_WORDS}"
 )
 STREETS = re.compile(_ADDRESS)
+#: The line of each street has one of these symbols.
+STREET_CUES = "SsAaQqRr" + CODE
 OTHER_PLACES = re.compile(_NAMED)
 #: The house number after the name of a street in a list.
 HOUSE_NUMBER = re.compile(_NUMBER)
@@ -121,6 +123,8 @@ PEOPLE = re.compile(
     "(?:N|(?<!\\.)[VW](?=N)))"
     "(?:(?:[PpI]|(?<=[Ii])\\.){0,2}(?:[NVWnvw]|(?<!\\.)[Rr]|(?<=[Ii]\\.)[Rr]))*"
 )
+#: The line of each name has one of these symbols.
+PEOPLE_CUES = "Nt"
 
 
 class CueWords:
