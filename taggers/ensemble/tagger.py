@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, quoted
+from corpus.storage.fields import Fields
 from taggers.base import (
     Detail,
     Progress,
@@ -76,7 +77,6 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
     def __init__(self, options: EnsembleOptions | None = None) -> None:
         super().__init__(options)
         self.members: tuple[Tagger, ...] = ()
-        self._member_digests: list[tuple[str, str]] = []
 
     def fit(
         self,
@@ -238,16 +238,9 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         members = model.fields.rows("members")
         if not members:
             raise model.fields.error("members", "at least one member")
-        self._member_digests = [(member.text("kind"), member.text("digest")) for member in members]
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        tagger = super().load(folder)
-        tagger.members = tuple(
-            _loaded(folder / _folder_name(number), *saved)
-            for number, saved in enumerate(tagger._member_digests)
+        self.members = tuple(
+            _loaded(model, number, member) for number, member in enumerate(members)
         )
-        return tagger
 
 
 def _folder_name(number: int) -> str:
@@ -255,14 +248,13 @@ def _folder_name(number: int) -> str:
     return f"member-{number + 1}"
 
 
-def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
+def _loaded(model: ModelFiles, number: int, saved: Fields) -> Tagger:
     """Read a member, and check that it is the one that was saved."""
+    kind = saved.text("kind")
     kind_of_member(kind)
-    tagger = load_tagger(folder)
-    if tagger.kind != kind or read_digest(folder) != digest:
-        raise InputError(
-            f"{folder} holds another model than the member of the ensemble that was saved there"
-        )
+    tagger = load_tagger(model.member(_folder_name(number), saved.text("digest")))
+    if tagger.kind != kind:
+        raise saved.error("kind", "the kind of the member that was saved")
     return tagger
 
 

@@ -289,7 +289,7 @@ def test_members_of_two_ensembles_are_not_mixed(model: Path, train: Batch, tmp_p
         shutil.copytree(tmp_path / "other" / "member-1", folder / "member-1")
 
     message = damaged(model, exchange)
-    assert f"{model / 'member-1'} holds another model than the member" in message
+    assert f"{model / 'member-1'} holds another model than the one" in message
 
 
 @pytest.mark.parametrize("kind", ["os:system", "ensemble", "lists", "nothing"])
