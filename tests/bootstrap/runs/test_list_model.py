@@ -9,6 +9,7 @@ import pytest
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.runs.folder import Run
+from corpus.document import Document, Span
 from corpus.formats import write
 from taggers import load_tagger
 from taggers.crf.crf_options import LIST_TAGS
@@ -73,3 +74,19 @@ def test_it_may_be_left_out(finished: Callable[..., Run], setting: str) -> None:
     run = finished(setting.replace(".", "-"), setting)
     assert not run.list_model_folder.exists()
     assert not (run.best_model() / LIST_TAGS).exists()
+
+
+def test_notes_without_any_name_of_the_lists_are_told_once(
+    finished: Callable[..., Run], project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each of several trainings would fit it again."""
+    settings = ["augment.copies=0", "loop.iterations=1", "loop.batch=8"]
+    for name in ("seed", "validation", "unlabeled"):
+        texts = [f"qzxk qzwk{name}xz{'qx' * number}" for number in range(8)]
+        spans = (Span(0, 4, "PERSON"),)
+        file = project / f"nameless-{name}.jsonl"
+        write([Document(f"{name}{n}", text, spans) for n, text in enumerate(texts)], file)
+        settings.append(f"data.{name}={file}")
+    run = finished("nameless", *settings)
+    assert not run.list_model_folder.exists()
+    assert caplog.text.count('list_model = "auto" has no effect') == 1
