@@ -1,12 +1,15 @@
 """The final model: the best one, trained once more on the validation documents as well.
 
 Validation chooses the iteration, its strategy and its thresholds. Then its annotations can teach.
-The scores of a run stay those of the best iteration: only test documents can score the final model.
+The more annotations there are, the less pseudo-labels add, and the more their errors cost. Half of
+the validation notes, which learn nothing from the other half, show whether to keep them. The scores
+of a run stay those of the best iteration: only test documents can score the final model.
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,8 +21,11 @@ from bootstrap.runs.loop_parts import LoopParts, add_choices
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch
 from bootstrap.self_training.candidates import ANNOTATED_ALONE
-from bootstrap.self_training.state import CONTINUED, TrainingSet
+from bootstrap.self_training.state import CONTINUED, Candidate, TrainingSet
+from bootstrap.self_training.training import best_of
 from corpus.batch import Batch, concatenate
+from corpus.evaluation.scoring import GoldBatch
+from corpus.patients import number_patients
 from corpus.tags import classes_of
 from taggers.base import TrainingError
 
@@ -28,15 +34,18 @@ _log = logging.getLogger(__name__)
 # Part of the seed of the random generator; every stage has a different one.
 _STAGE = 4
 
+#: The candidate that learns what the best model has learned; see `ANNOTATED_ALONE` for the other.
+_AS_BEST = "as_best_model"
+
 
 def train_final(
     run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: ReportStage
 ) -> None:
     """Train the final model of a finished run, unless it has one.
 
-    It has the kind, the smallest probabilities, the propagation, the copies and the pseudo-labels
-    of the model of the best iteration. There is none if that is an initial model, or that of the
-    run which this one continues: neither was trained here.
+    It has the kind, the smallest probabilities and the propagation of the model of the best
+    iteration, and its pseudo-labels and copies or copies alone. There is none if that is an initial
+    model, or that of the run which this one continues: neither was trained here.
     """
     if not configuration.loop.refit or not run.is_finished() or run.final_model():
         return
@@ -46,32 +55,62 @@ def train_final(
     is_continued = any(trial.chosen and trial.name == CONTINUED for trial in best.trials)
     if is_continued or (initial is not None and best.tagger == initial.kind):
         return
-    documents = _documents(parts, best)
+    annotated = parts.rounds.gold(parts.rounds.number) if parts.rounds else notes.seed.batch
     tagger = in_folder(parts.trainer.tagger_for(best.iteration))
     start = parts.load(run.best_model()) if configuration.loop.warm_start else None
     rng = np.random.default_rng([configuration.loop.random_state, best.iteration, _STAGE])
+    candidates = _candidates(parts, best, concatenate([annotated, notes.validation.batch]))
+    if len(candidates) > 1:
+        chosen = _chosen(parts, best, annotated)
+        candidates = [candidate for candidate in candidates if candidate.name == chosen]
+    training = candidates[0].training
     try:
-        tagger.fit(documents, warm_start=start, rng=rng)
+        tagger.fit(training.documents(), warm_start=start, rng=rng)
     except TrainingError as error:
         _log.warning("%s has no final model: %s", run.folder, error)
     else:
         add_choices(tagger, best)
-        run.save_final_model(tagger, best.iteration, len(documents))
+        run.save_final_model(tagger, best.iteration, len(training), training.n_pseudo_labelled)
     run.iteration(best.iteration).remove_alternatives()
 
 
-def _documents(parts: LoopParts, best: IterationMetrics) -> Batch:
-    """Return the training documents of an iteration, with all annotated ones."""
-    notes = parts.notes
-    annotated = parts.rounds.gold(parts.rounds.number) if parts.rounds else notes.seed.batch
-    gold = concatenate([annotated, notes.validation.batch])
-    copies = blanks = None
+def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[Candidate]:
+    """Return training sets of gold documents: that of the best model, and one of copies alone."""
     augment = parts.augmentation(parts.list_tagger() if best.with_blanks else None)
-    if augment and (best.augmented or best.with_blanks):
-        copies, _, blanks = augment(gold)
-    chosen = {trial.name for trial in best.trials if trial.chosen}
-    classes = classes_of(gold.labels)
-    pseudo = [] if ANNOTATED_ALONE in chosen else parts.selected(best.iteration, classes)
+    copies, _, blanks = augment(gold) if augment else (None, None, None)
+    own = copies if best.augmented or best.with_blanks else None
+    blanks = blanks if best.with_blanks else None
+    is_alone = any(trial.chosen and trial.name == ANNOTATED_ALONE for trial in best.trials)
+    pseudo = [] if is_alone else parts.selected(best.iteration, classes_of(gold.labels))
     loop, learns_blanks, copy = parts.configuration.loop, best.with_blanks, parts.copy_once
-    training = TrainingSet(gold, loop, copies, None, blanks, tuple(pseudo), learns_blanks, copy)
-    return training.documents()
+    training = TrainingSet(gold, loop, own, None, blanks, tuple(pseudo), learns_blanks, copy)
+    candidates = [Candidate(_AS_BEST, training)]
+    if pseudo or blanks or own is not copies:
+        candidates.insert(0, Candidate(ANNOTATED_ALONE, TrainingSet(gold, loop, copies)))
+    return candidates
+
+
+def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
+    """Return the candidate that is better on half of the validation notes, taught by the others."""
+    validation, trainer = parts.notes.validation, parts.trainer
+    batch, documents = validation.batch, validation.documents
+    patients = number_patients(batch.groups, batch.ids)
+    order = np.random.default_rng(_STAGE).permutation(patients.max(initial=-1) + 1)
+    is_held_out = (order >= len(order) // 2)[patients]
+    held_out, taught = np.flatnonzero(is_held_out), np.flatnonzero(~is_held_out)
+    scored = GoldBatch.from_documents([documents[row] for row in held_out], batch.take(held_out))
+    candidates = _candidates(parts, best, concatenate([annotated, batch.take(taught)]))
+    trainer = replace(
+        trainer,
+        tagger_for=lambda _: parts.trainer.tagger_for(best.iteration),
+        validation=scored,
+        loop=replace(trainer.loop, warm_start=False),
+        min_probability=best.min_probability,
+        propagate=best.propagate,
+        continued=None,
+    )
+    try:
+        models, _ = trainer.train(candidates, None)
+    except TrainingError:  # too few notes to tell
+        return _AS_BEST
+    return best_of(models).candidate.name

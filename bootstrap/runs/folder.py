@@ -53,6 +53,9 @@ from corpus.storage.manifest import manifest_bytes, read_manifest
 from corpus.storage.opening import RUN, check_folder
 from corpus.storage.tables import table_bytes
 
+#: What the description of the final model has, as `final_lines` takes it.
+_OF_FINAL = ("iteration", "documents", "pseudo_labelled")
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -413,7 +416,9 @@ class Run:
         """The files of the final model."""
         return IterationFolder(self.folder / "final")
 
-    def save_final_model(self, tagger: ParallelTagger, iteration: int, documents: int) -> None:
+    def save_final_model(
+        self, tagger: ParallelTagger, iteration: int, documents: int, pseudo_labelled: int
+    ) -> None:
         """Move a model to its place as the final one.
 
         Parameters
@@ -422,14 +427,15 @@ class Run:
             The model.
         iteration : int
             The iteration whose model was trained once more.
-        documents : int
-            The number of training documents.
+        documents, pseudo_labelled : int
+            The number of training documents, and how many of them are pseudo-labelled.
         """
         final = self.final
         shutil.rmtree(final.folder, ignore_errors=True)  # of a process that was killed meanwhile
         final.folder.mkdir(mode=0o700)
         tagger.move(final.model_folder)
-        final.close({}, {"iteration": iteration, "documents": documents})
+        numbers = (iteration, documents, pseudo_labelled)
+        final.close({}, dict(zip(_OF_FINAL, numbers, strict=True)))
 
     def final_model(self) -> Path | None:
         """Return the folder of the final model, if the run has one.
@@ -449,7 +455,7 @@ class Run:
         if not self.final.is_closed():
             return []
         record = read_manifest(self.final.metrics_file).fields
-        numbers = (record.integer(key, least=0, most=2**53) for key in ("iteration", "documents"))
+        numbers = (record.integer(key, least=0, most=2**53) for key in _OF_FINAL)
         return final_lines(*numbers)
 
     def model(self) -> Path:

@@ -364,10 +364,12 @@ def _interval_words(outcome: Outcome) -> str:
     return f"95 % interval {low} to {high}"
 
 
-def final_lines(iteration: int, documents: int) -> list[str]:
+def final_lines(iteration: int, documents: int, pseudo_labelled: int) -> list[str]:
     """Describe the final model by the iteration that it repeats and its training documents."""
+    number = number_of(documents, "document")
+    pseudo = f"{pseudo_labelled:,} of them pseudo-labeled" if pseudo_labelled else "all annotated"
     return [
         f"The final model, which tags, is the model of iteration {iteration} trained once more on "
-        f"the validation documents as well ({number_of(documents, 'document')} in all), which "
-        "therefore cannot score it."
+        f"the validation documents as well ({number} in all, {pseudo}), which therefore cannot "
+        "score it."
     ]
