@@ -263,7 +263,8 @@ class LoopOptions:
     refit: bool = option(
         True,
         "at the end, train the best model once more on the validation documents as well, for "
-        "tagging; its scores stay those of the best model",
+        "tagging, without its pseudo-labels if they do not help; its scores stay those of the best "
+        "model",
     )
     pseudo_weight: float = option(
         1.0,

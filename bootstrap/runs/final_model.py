@@ -56,14 +56,15 @@ def train_final(
     if is_continued or (initial is not None and best.tagger == initial.kind):
         return
     annotated = parts.rounds.gold(parts.rounds.number) if parts.rounds else notes.seed.batch
-    tagger = in_folder(parts.trainer.tagger_for(best.iteration))
-    start = parts.load(run.best_model()) if configuration.loop.warm_start else None
+    tagger, start = in_folder(parts.trainer.tagger_for(best.iteration)), None
     rng = np.random.default_rng([configuration.loop.random_state, best.iteration, _STAGE])
     candidates = _candidates(parts, best, concatenate([annotated, notes.validation.batch]))
     if len(candidates) > 1:
         chosen = _chosen(parts, best, annotated)
         candidates = [candidate for candidate in candidates if candidate.name == chosen]
     training = candidates[0].training
+    if configuration.loop.warm_start and candidates[0].name == _AS_BEST:
+        start = parts.load(run.best_model())
     try:
         tagger.fit(training.documents(), warm_start=start, rng=rng)
     except TrainingError as error:
@@ -81,9 +82,10 @@ def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[C
     own = copies if best.augmented or best.with_blanks else None
     blanks = blanks if best.with_blanks else None
     is_alone = any(trial.chosen and trial.name == ANNOTATED_ALONE for trial in best.trials)
-    pseudo = [] if is_alone else parts.selected(best.iteration, classes_of(gold.labels))
+    selected = [] if is_alone else parts.selected(best.iteration, classes_of(gold.labels))
+    pseudo = tuple(p.take(np.flatnonzero(~parts.excludes(p.batch))) for p in selected)
     loop, learns_blanks, copy = parts.configuration.loop, best.with_blanks, parts.copy_once
-    training = TrainingSet(gold, loop, own, None, blanks, tuple(pseudo), learns_blanks, copy)
+    training = TrainingSet(gold, loop, own, None, blanks, pseudo, learns_blanks, copy)
     candidates = [Candidate(_AS_BEST, training)]
     if pseudo or blanks or own is not copies:
         candidates.insert(0, Candidate(ANNOTATED_ALONE, TrainingSet(gold, loop, copies)))
@@ -91,15 +93,21 @@ def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[C
 
 
 def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
-    """Return the candidate that is better on half of the validation notes, taught by the others."""
+    """Return the candidate that is better on half of the validation notes, taught by the others.
+
+    Without entities in both halves, nothing tells that pseudo-labels do not help.
+    """
     validation, trainer = parts.notes.validation, parts.trainer
     batch, documents = validation.batch, validation.documents
     patients = number_patients(batch.groups, batch.ids)
-    order = np.random.default_rng(_STAGE).permutation(patients.max(initial=-1) + 1)
+    rng = np.random.default_rng([trainer.loop.random_state, _STAGE])
+    order = rng.permutation(patients.max(initial=-1) + 1)
     is_held_out = (order >= len(order) // 2)[patients]
-    held_out, taught = np.flatnonzero(is_held_out), np.flatnonzero(~is_held_out)
+    held_out, taught = np.flatnonzero(is_held_out), batch.take(np.flatnonzero(~is_held_out))
     scored = GoldBatch.from_documents([documents[row] for row in held_out], batch.take(held_out))
-    candidates = _candidates(parts, best, concatenate([annotated, batch.take(taught)]))
+    if not (scored.batch.tags > 0).any() or not (taught.tags > 0).any():
+        return _AS_BEST
+    candidates = _candidates(parts, best, concatenate([annotated, taught]))
     trainer = replace(
         trainer,
         tagger_for=lambda _: parts.trainer.tagger_for(best.iteration),
@@ -111,6 +119,10 @@ def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
     )
     try:
         models, _ = trainer.train(candidates, None)
-    except TrainingError:  # too few notes to tell
+    except TrainingError:
         return _AS_BEST
+    _log.info(
+        "F1 on half of the validation notes, for the final model: %s",
+        ", ".join(f"{model.candidate.name} {model.f1:.3f}" for model in models),
+    )
     return best_of(models).candidate.name

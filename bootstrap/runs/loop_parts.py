@@ -259,7 +259,7 @@ class LoopParts:
             copy=self.copy_once,
             initial=initial_strategy_for(initial.selection, select, reference) if initial else None,
             list_tagger=list_tagger,
-            excludes=self._excludes,
+            excludes=self.excludes,
             queries_second=lambda: bool(rounds and rounds.query.views and not rounds.ended()),
             watch=self.watch,
         )
@@ -278,7 +278,7 @@ class LoopParts:
         @functools.cache
         def unlabeled() -> Batch | None:
             batch = next(iter(self.pool.batches()), None)
-            return batch and batch.take(np.flatnonzero(~self._excludes(batch)))
+            return batch and batch.take(np.flatnonzero(~self.excludes(batch)))
 
         def augment(gold: Batch) -> tuple[Batch | None, Batch, Batch | None]:
             from taggers.augmentation import (  # noqa: PLC0415 - not always used
@@ -305,7 +305,7 @@ class LoopParts:
         random_state = self.configuration.loop.random_state
         return replacement.copies(np.random.default_rng([random_state, 0, _STAGE]))
 
-    def _excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
+    def excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which documents are annotated, or belong to held-out patients."""
         groups = pa.array(sorted(self.notes.held_out.groups), pa.large_string())
         excluded: npt.NDArray[np.bool_] = np.asarray(pc.is_in(batch.groups, groups))
@@ -485,7 +485,8 @@ class LoopParts:
             with suppress(TrainingError):
                 tagger.fit(self.notes.seed.batch, rng=np.random.default_rng(0))
                 return folder
-        _log.warning('list_model = "auto" has no effect: no name of the lists is in the notes')
+        if not self.closed:
+            _log.warning('list_model = "auto" has no effect: no name of the lists is in the notes')
         return None
 
     def _with_counts(self, options: TaggerOptions) -> TaggerOptions:

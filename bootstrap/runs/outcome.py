@@ -367,9 +367,12 @@ def _interval_words(outcome: Outcome) -> str:
 def final_lines(iteration: int, documents: int, pseudo_labelled: int) -> list[str]:
     """Describe the final model by the iteration that it repeats and its training documents."""
     number = number_of(documents, "document")
-    pseudo = f"{pseudo_labelled:,} of them pseudo-labeled" if pseudo_labelled else "all annotated"
+    if pseudo_labelled:
+        of_them = f"{pseudo_labelled:,} of them pseudo-labeled"
+        training = f"trained once more on the validation documents as well ({number}, {of_them})"
+    else:
+        training = f"trained on all annotated documents ({number}), also those of validation"
     return [
-        f"The final model, which tags, is the model of iteration {iteration} trained once more on "
-        f"the validation documents as well ({number} in all, {pseudo}), which therefore cannot "
-        "score it."
+        f"The final model, which tags, is the model of iteration {iteration} {training}, which "
+        "therefore cannot score it."
     ]

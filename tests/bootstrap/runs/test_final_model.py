@@ -72,12 +72,25 @@ def test_half_of_validation_shows_whether_pseudo_labels_help(
         return [replace(n, text=f"{n.text} ( {i} )", group=patient) for i, n in drawn]
 
     validation = tmp_path / "validation.jsonl"
-    write([*notes_of("scored", not kept), *notes_of("taught", kept)], validation)
+    write([*notes_of("taught", kept), *notes_of("scored", not kept)], validation)
     settings = ("--set", f"data.validation={validation}", *REFIT)
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     record = read_manifest(Run(tmp_path / "run").final.metrics_file).description
     assert (record["pseudo_labelled"] > 0) == kept
-    assert ("of them pseudo-labeled)" if kept else "all annotated)") in done.out
+    assert ("of them pseudo-labeled)" if kept else "all annotated documents (") in done.out
+
+
+def test_a_half_without_entities_does_not_take_pseudo_labels_away(
+    project, notes, tmp_path, command
+) -> None:
+    blank = [Document(f"b{n}", f"alta {n}", group="p1") for n in range(9)]
+    others = [replace(note, group="p2") for note in notes(40, 2, prefix="v")]
+    write([*blank, *others], tmp_path / "validation.jsonl")
+    settings = ("--set", f"data.validation={tmp_path / 'validation.jsonl'}", *REFIT)
+    command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
+    run = Run(tmp_path / "run")
+    assert run.best_iteration() > 0
+    assert read_manifest(run.final.metrics_file).description["pseudo_labelled"] > 0
 
 
 def test_it_tags_with_the_thresholds_of_the_best_model(project, tmp_path, command) -> None:

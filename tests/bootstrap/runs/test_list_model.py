@@ -80,7 +80,7 @@ def test_notes_without_any_name_of_the_lists_are_told_once(
     finished: Callable[..., Run], project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each of several trainings would fit it again."""
-    settings = ["augment.copies=0", "loop.iterations=1", "loop.batch=8"]
+    settings = ["augment.copies=0", "loop.iterations=1", "loop.batch=8", "loop.refit=true"]
     for name in ("seed", "validation", "unlabeled"):
         texts = [f"qzxk qzwk{name}xz{'qx' * number}" for number in range(8)]
         spans = (Span(0, 4, "PERSON"),)
