@@ -11,7 +11,13 @@ from typing import Literal, Self
 from corpus.errors import InputError
 from taggers.embeddings.automatic import AUTO, CLUSTERINGS
 from taggers.embeddings.embedding_files import cluster_files
-from taggers.features.feature_options import PHRASES, FeatureOptions, name_of, without_layout
+from taggers.features.feature_options import (
+    PHRASES,
+    FeatureOptions,
+    name_of,
+    without_layout,
+    without_streams,
+)
 from taggers.features.templates import Templates
 from taggers.features.words import Feature, is_feature
 from taggers.model_folder import DESCRIPTION
@@ -148,7 +154,15 @@ class TemplateOptions(FeatureOptions):
         return replace(self, clusters=str(folder))
 
     def with_list_model(self, fit: Callable[[], Path | None]) -> Self:
-        return replace(self, list_model=str(fit() or "")) if self.list_model == AUTO else self
+        if self.list_model != AUTO:
+            return self
+        if folder := fit():
+            return replace(self, list_model=str(folder))
+        streams, conjunctions = (
+            without_streams(templates, (LIST_TAGS,))
+            for templates in (self.streams, self.conjunctions)
+        )
+        return replace(self, list_model="", streams=streams, conjunctions=conjunctions)
 
     @property
     def used_features(self) -> tuple[str, ...]:

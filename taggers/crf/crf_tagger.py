@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -187,8 +188,10 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         crf, digest = self._trained(), ""
-        if self._lists is not None:
-            own = folder / LIST_TAGS
+        own = folder / LIST_TAGS
+        if self._lists is None:
+            shutil.rmtree(own, ignore_errors=True)  # of a model that was in the folder
+        else:
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lists.save(own)
             digest = read_digest(own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -220,13 +220,18 @@ def name_of(template: str) -> str:
     return Template.parse(template, (0,)).name
 
 
-def without_layout(templates: Iterable[str]) -> tuple[str, ...]:
-    """Return the templates, or conjunctions of them, that do not describe the layout."""
+def without_streams(templates: Iterable[str], streams: Collection[str]) -> tuple[str, ...]:
+    """Return the templates, or conjunctions of them, without those of some streams."""
     return tuple(
         template
         for template in templates
-        if not any(name_of(term) in LAYOUT for term in template.split())
+        if not any(name_of(term) in streams for term in template.split())
     )
+
+
+def without_layout(templates: Iterable[str]) -> tuple[str, ...]:
+    """Return the templates, or conjunctions of them, that do not describe the layout."""
+    return without_streams(templates, LAYOUT)
 
 
 def _coverage(clusters: WordClusters) -> Coverage:

@@ -13,6 +13,7 @@ from corpus.batch import make_batch
 from corpus.errors import InputError
 from corpus.synthetic import synthetic_notes
 from taggers import CRFOptions, CRFTagger, load_tagger, make_tagger
+from taggers.crf.crf_options import LIST_TAGS
 from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.model_folder import verify_model
 from taggers.privacy.pruning import Pruning
@@ -58,6 +59,8 @@ def test_a_model_has_its_list_model(folder: Path, tmp_path: Path) -> None:
     assert verify_model(tmp_path / "model") > verify_model(folder)
     loaded.save(tmp_path / "again")
     assert verify_model(tmp_path / "again") == verify_model(tmp_path / "model")
+    fitted(notes(*SEED), options("")).save(tmp_path / "again")
+    assert not (tmp_path / "again" / LIST_TAGS).exists()
 
 
 def test_a_list_model_of_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -95,6 +98,16 @@ def test_automatic_list_models_are_those_of_the_run(folder: Path) -> None:
     assert automatic.with_list_model(lambda: None) == options("")
     assert CRFTagger(automatic).options == options("")  # outside of a run
     assert options(folder).with_list_model(lambda: pytest.fail("is named")) == options(folder)
+
+
+def test_templates_of_a_list_model_that_a_run_lacks_are_left_out() -> None:
+    named = replace(
+        options("auto"),
+        streams=("list_tags[-2..2]", "header"),
+        conjunctions=("list_tags[0] header", "header colon"),
+    ).with_list_model(lambda: None)
+    assert (named.streams, named.conjunctions) == (("header",), ("header colon",))
+    assert not named.check()
 
 
 def test_a_folder_of_another_kind_is_refused(folder: Path, tmp_path: Path) -> None:
