@@ -73,6 +73,7 @@ def train_final(
         add_choices(tagger, best)
         run.save_final_model(tagger, best.iteration, len(training), training.n_pseudo_labelled)
     run.iteration(best.iteration).remove_alternatives()
+    run.remove_unneeded()  # the notes that blank documents were drawn from
 
 
 def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[Candidate]:

@@ -268,9 +268,10 @@ class Run:
         """Write why the run has ended, and remove what only further iterations need."""
         record = {"reason": reason, "iterations": len(self.metrics())}
         write_atomically(self.ended_file, manifest_bytes(record))
-        self._remove_unneeded()
+        self.remove_unneeded()
 
-    def _remove_unneeded(self) -> None:
+    def remove_unneeded(self) -> None:
+        """Remove what only further iterations need, such as the notes of batches."""
         shutil.rmtree(self.batches_folder, ignore_errors=True)
         self._remove_second(len(self.metrics()) - 1)
 
@@ -292,7 +293,7 @@ class Run:
         remove_partial(self.folder)
         self.iteration(still_open).discard()
         if self.is_finished():  # the process may have been killed before it did so
-            self._remove_unneeded()
+            self.remove_unneeded()
 
     def close_iteration(
         self,

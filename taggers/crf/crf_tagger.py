@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -188,10 +187,8 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         crf, digest = self._trained(), ""
-        own = folder / LIST_TAGS
-        if self._lists is None:
-            shutil.rmtree(own, ignore_errors=True)  # of a model that was in the folder
-        else:
+        if self._lists is not None:
+            own = folder / LIST_TAGS
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lists.save(own)
             digest = read_digest(own)

@@ -13,7 +13,6 @@ from corpus.batch import make_batch
 from corpus.errors import InputError
 from corpus.synthetic import synthetic_notes
 from taggers import CRFOptions, CRFTagger, load_tagger, make_tagger
-from taggers.crf.crf_options import LIST_TAGS
 from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.model_folder import verify_model
 from taggers.privacy.pruning import Pruning
@@ -59,8 +58,6 @@ def test_a_model_has_its_list_model(folder: Path, tmp_path: Path) -> None:
     assert verify_model(tmp_path / "model") > verify_model(folder)
     loaded.save(tmp_path / "again")
     assert verify_model(tmp_path / "again") == verify_model(tmp_path / "model")
-    fitted(notes(*SEED), options("")).save(tmp_path / "again")
-    assert not (tmp_path / "again" / LIST_TAGS).exists()
 
 
 def test_a_list_model_of_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
