@@ -19,6 +19,8 @@ _CONTENTS = (
     ("words with a vector",),
 )
 _AS_TEXT = ("phrases", "phrases of places", "cue words", "patterns")
+#: What follows the names of the parts of the list model of a CRF.
+_OF_LISTS = " (list model)"
 
 
 def main(options: argparse.Namespace) -> None:
@@ -62,6 +64,7 @@ def _lines(exported: Exported, options: argparse.Namespace) -> Iterator[str]:
 
 def _how_to_keep(part: str, options: argparse.Namespace) -> str:
     """Return what a part of the model was kept by, or would be."""
+    part = part.removesuffix(_OF_LISTS)
     for name, parts in zip(KEPT_PARTS, _CONTENTS, strict=True):
         if part in parts and name in (options.keep or ()):
             return f" (--keep {name})"
@@ -73,7 +76,9 @@ def _how_to_keep(part: str, options: argparse.Namespace) -> str:
 
 
 def _hash_lines(exported: Exported) -> Iterator[str]:
-    as_text = {part: number for part in _AS_TEXT if (number := exported.contents[1].get(part, 0))}
+    kept = exported.contents[1]
+    parts = [part + suffix for suffix in ("", _OF_LISTS) for part in _AS_TEXT]
+    as_text = {part: number for part in parts if (number := kept.get(part, 0))}
     text = ", ".join(f"{number:,} {part}" for part, number in as_text.items())
     yield (
         "words are stored as hashes with a key, which is in the model, since words have to be "
