@@ -1,9 +1,10 @@
 """The final model: the best one, trained once more on the validation documents as well.
 
 Validation chooses the iteration, its strategy and its thresholds. Then its annotations can teach.
-The more annotations there are, the less pseudo-labels add, and the more their errors cost. Half of
-the validation notes, which learn nothing from the other half, show whether to keep them. The scores
-of a run stay those of the best iteration: only test documents can score the final model.
+The more annotations there are, the less pseudo-labels add, and the more their errors cost. Models
+that learn from half of the validation notes are scored on the other half, which shows whether to
+keep them. The scores of a run stay those of the best iteration: only test documents can score the
+final model.
 """
 
 from __future__ import annotations
@@ -58,12 +59,11 @@ def train_final(
     annotated = parts.rounds.gold(parts.rounds.number) if parts.rounds else notes.seed.batch
     tagger, start = in_folder(parts.trainer.tagger_for(best.iteration)), None
     rng = np.random.default_rng([configuration.loop.random_state, best.iteration, _STAGE])
+    chosen = _chosen(parts, best, annotated)
     candidates = _candidates(parts, best, concatenate([annotated, notes.validation.batch]))
-    if len(candidates) > 1:
-        chosen = _chosen(parts, best, annotated)
-        candidates = [candidate for candidate in candidates if candidate.name == chosen]
-    training = candidates[0].training
-    if configuration.loop.warm_start and candidates[0].name == _AS_BEST:
+    candidate = next((c for c in candidates if c.name == chosen), candidates[-1])
+    training = candidate.training
+    if configuration.loop.warm_start and candidate.name == _AS_BEST:
         start = parts.load(run.best_model())
     try:
         tagger.fit(training.documents(), warm_start=start, rng=rng)
@@ -109,6 +109,8 @@ def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
     if not (scored.batch.tags > 0).any() or not (taught.tags > 0).any():
         return _AS_BEST
     candidates = _candidates(parts, best, concatenate([annotated, taught]))
+    if len(candidates) == 1:
+        return _AS_BEST
     trainer = replace(
         trainer,
         tagger_for=lambda _: parts.trainer.tagger_for(best.iteration),

@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 import bootstrap
+from bootstrap.config.configuration import load_configuration
+from bootstrap.data.splits import read_notes
 from bootstrap.export import export_model
 from bootstrap.inference import find_model, read_unit_file
+from bootstrap.runs.final_model import train_final
 from bootstrap.runs.folder import Run
 from corpus.document import Document
 from corpus.errors import InputError
@@ -85,7 +88,7 @@ def test_a_half_without_entities_does_not_take_pseudo_labels_away(
 ) -> None:
     blank = [Document(f"b{n}", f"alta {n}", group="p1") for n in range(9)]
     others = [replace(note, group="p2") for note in notes(40, 2, prefix="v")]
-    write([*blank, *others], tmp_path / "validation.jsonl")
+    write([*others, *blank], tmp_path / "validation.jsonl")
     settings = ("--set", f"data.validation={tmp_path / 'validation.jsonl'}", *REFIT)
     command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     run = Run(tmp_path / "run")
@@ -121,6 +124,18 @@ def test_a_run_killed_before_it_had_a_final_model_trains_the_same_one(
     assert command("run", project / "config.toml", "--out", folder, *arguments).code == 0
     assert digests_of(final.folder) == before
     assert not list(folder.glob("iterations/*/alternative-*"))
+
+
+def test_it_leaves_no_notes_of_the_pool_behind(refitted, project, tmp_path) -> None:
+    """Blank documents for it are drawn from the pool, after the run has removed its batches."""
+    run = Run(Path(shutil.copytree(refitted[0], tmp_path / "run", symlinks=True)))
+    run.final.metrics_file.unlink()
+    configuration = load_configuration(run.config_file)
+    notes = read_notes(configuration.data, configuration.labels, batch_size=600)
+    run.batches_folder.mkdir()
+    (run.batches_folder / "0000.arrow").write_bytes(b"notes")
+    train_final(run, configuration, notes, jobs=1, report=lambda *_: None)
+    assert run.final_model() and not run.batches_folder.exists()
 
 
 def test_a_final_model_that_has_changed_is_refused(refitted, tmp_path, command) -> None:
