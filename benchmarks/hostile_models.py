@@ -191,11 +191,11 @@ def sign(folder: Path, *, after_attack: bool = False) -> None:
 
     After an attack, only the digests of the members are computed.
     """
-    members = sorted(folder.glob("member-*"))
+    members = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
     for member in members:
         if not after_attack:
             sign(member)
-    if members:
+    if after_attack:
         described(folder, partial(_sign_members, members))
     for path in sorted(folder.glob("*.json")):
         if path.is_file() and not (path.is_symlink() or after_attack):  # to an endless file
@@ -203,9 +203,9 @@ def sign(folder: Path, *, after_attack: bool = False) -> None:
 
 
 def _sign_members(members: Sequence[Path], description: dict[str, Any]) -> None:
-    for member, saved in zip(members, description["members"], strict=False):
-        if (member / "model.json").stat().st_size < 1 << 20:
-            saved["digest"] = json.loads((member / "model.json").read_bytes())["digest"]
+    for path in (member / "model.json" for member in members):
+        if path.is_file() and path.stat().st_size < 1 << 20:
+            description["files"][f"{path.parent.name}/{path.name}"] = digest_of_file(path)
 
 
 def _sign(folder: Path, path: Path) -> None:

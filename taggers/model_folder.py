@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,14 @@ from corpus.errors import InputError, UnreadableError, unreadable
 from corpus.storage.arrays import Expected, read_array
 from corpus.storage.atomic import write_atomically
 from corpus.storage.fields import LARGEST_JSON, Fields, check_size
-from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes
+from corpus.storage.manifest import (
+    Manifest,
+    digest_of_content,
+    digests_of_files,
+    manifest_bytes,
+)
 from corpus.storage.manifest import read_fields as read_object
-from corpus.storage.opening import MODEL, check_folder, folders_with
+from corpus.storage.opening import MODEL, check_folder
 from corpus.tags import bio_labels, classes_of
 from taggers.base import Training
 
@@ -64,6 +69,7 @@ def write_model(
     description: Mapping[str, Any],
     files: Mapping[str, bytes],
     *,
+    members: Iterable[str] = (),
     model_format: int = 1,
 ) -> None:
     """Write a model into a folder, which is created if it does not exist.
@@ -76,6 +82,8 @@ def write_model(
         The description of the model, serialisable as JSON. Its ``kind`` is the kind of the tagger.
     files : mapping of str to bytes
         The contents of the other files, by name.
+    members : iterable of str
+        Folders in it with models that belong to the model. They have been written.
     model_format : int
         The version of the folder, which a kind raises when it changes what it writes.
 
@@ -89,6 +97,7 @@ def write_model(
     for name, content in files.items():
         write_atomically(folder / name, content)
     digests = {name: digest_of_content(content) for name, content in files.items()}
+    digests |= digests_of_files(folder, [f"{name}/{DESCRIPTION}" for name in members])
     content = manifest_bytes({**description, "format": model_format}, digests)
     check_size(len(content), LARGEST_JSON, f"the {DESCRIPTION} of {folder}, with its phrases,")
     write_atomically(folder / DESCRIPTION, content)
@@ -185,18 +194,15 @@ class ModelFiles:
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
         self._manifest.verify()
 
-    def member(self, name: str, digest: str) -> Path:
-        """Return the folder of a model within the folder of this one.
+    def member(self, name: str) -> Path:
+        """Return the folder of a model that belongs to this one.
 
         Raises
         ------
         InputError
-            If it holds no model, or another one than the digest shows.
+            If the model has no such member.
         """
-        folder = self._folder / name
-        if read_digest(folder) != digest:
-            raise InputError(f"{folder} holds another model than the one that was saved there")
-        return folder
+        return self._manifest.path(f"{name}/{DESCRIPTION}").parent
 
     def array(self, name: str, expected: Expected, *, mapped: bool = False) -> npt.NDArray[Any]:
         """Read an array of `corpus.storage.arrays.array_files`, and check it.
@@ -262,7 +268,7 @@ class ModelFiles:
 
 
 def verify_model(folder: Path) -> int:
-    """Compare the files of a model, and of models in its folder, with their digests.
+    """Compare the files of a model, and of its members, with their digests.
 
     Returns
     -------
@@ -276,8 +282,8 @@ def verify_model(folder: Path) -> int:
     """
     manifest = _read_manifest(folder)
     manifest.verify()
-    members = folders_with(folder, DESCRIPTION)
-    return 1 + len(manifest.names) + sum(map(verify_model, members))
+    members = [folder / name for name in manifest.names if Path(name).name == DESCRIPTION]
+    return 1 + len(manifest.names) + sum(verify_model(path.parent) - 1 for path in members)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from taggers.annotators import (
     annotated,
     annotators_from_settings,
 )
-from taggers.base import Training
+from taggers.base import Tagger, Training
 from taggers.features.feature_options import (
     LAYOUT,
     PATTERNS,
@@ -85,7 +85,7 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         """Return whether something was learned."""
 
     @abstractmethod
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         """Return the description and the files of what was learned."""
 
     @abstractmethod
@@ -112,6 +112,10 @@ class TrainedTagger(ABC, Generic[OptionsT]):
                 inside: Any = INSIDE_MODEL
                 values[name] = inside if isinstance(values[name], str) else (inside,)
         return values
+
+    def _saved_members(self) -> Mapping[str, Tagger | TrainedTagger[Any]]:
+        """Return the taggers that belong to the model, by the names of their folders."""
+        return {}
 
     def _saved_resources(self) -> Resources:
         """Return the resources of the saved model."""
@@ -150,7 +154,7 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         """Write the model into a folder; see `taggers.base.Tagger.save`."""
         self._check_trained()
         resources = self._saved_resources()
-        learned, files = self._saved(folder)
+        learned, files = self._saved()
         description = {
             "kind": self.kind,
             "labels": self.labels,
@@ -162,8 +166,12 @@ class TrainedTagger(ABC, Generic[OptionsT]):
             **learned,
             "training": asdict(self.training) if self.training else None,
         }
+        members = self._saved_members()
+        for name, member in members.items():
+            (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            member.save(folder / name)
         files = {**files, **resources.files()}
-        write_model(folder, description, files, model_format=self.model_format)
+        write_model(folder, description, files, members=members, model_format=self.model_format)
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -18,7 +18,7 @@ from taggers.crf.crf_options import LIST_TAGS, CRFOptions
 from taggers.features.feature_options import name_of
 from taggers.features.resources import Resources, clusters_for
 from taggers.features.templates import Templates
-from taggers.model_folder import ModelFiles, read_digest
+from taggers.model_folder import ModelFiles
 from taggers.trained_tagger import FeatureTagger, Traces, check_kept
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     kind = "crf"
     options_type = CRFOptions
-    model_format = 9
+    model_format = 10
 
     def __init__(self, options: CRFOptions | None = None) -> None:
         super().__init__(options)
@@ -185,24 +185,18 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         values = self._trained().weights.values
         return self._resources.with_nonzero_weights(self._templates(), values.hashes, values.key)
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
-        crf, digest = self._trained(), ""
-        if self._lists is not None:
-            own = folder / LIST_TAGS
-            own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lists.save(own)
-            digest = read_digest(own)
-        description = {"engine_labels": crf.labels, "key": crf.weights.values.key, "lists": digest}
-        return description, crf.files()
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        crf = self._trained()
+        return {"engine_labels": crf.labels, "key": crf.weights.values.key}, crf.files()
+
+    def _saved_members(self) -> Mapping[str, ListTagger]:
+        return {LIST_TAGS: self._lists} if self._lists else {}
 
     def _read(self, model: ModelFiles) -> None:
-        digest = model.fields.text("lists")
-        if bool(digest) != bool(self.options.list_model):
-            raise model.fields.error("lists", "the digest of the list model of the options")
-        if digest:
-            from taggers.dictionaries.list_tagger import ListTagger  # noqa: PLC0415 - the same
+        if self.options.list_model:
+            from taggers.dictionaries.list_tagger import ListTagger  # noqa: PLC0415 - numba is slow to import
 
-            self._lists = ListTagger.load(model.member(LIST_TAGS, digest))
+            self._lists = ListTagger.load(model.member(LIST_TAGS))
         from taggers.crf.wordtype import WordTypeCRF  # noqa: PLC0415 - numba is slow to import
 
         self._crf = WordTypeCRF.from_model(model, self.options.precision, self._templates())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -207,7 +206,7 @@ class NameTagger(CertainTagger[OptionsT], Generic[OptionsT, ModelT]):
     def _saved_options(self) -> dict[str, Any]:
         return super()._saved_options() | {"counts": ""}
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         return {"words": self.model.description()}, self.model.files()
 
     def _read(self, model: ModelFiles) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, quoted
-from corpus.storage.fields import Fields
 from taggers.base import (
     Detail,
     Progress,
@@ -31,7 +29,7 @@ from taggers.ensemble.ensemble_options import (
     member_name,
 )
 from taggers.ensemble.side_by_side import run_side_by_side
-from taggers.model_folder import ModelFiles, read_digest
+from taggers.model_folder import ModelFiles
 from taggers.privacy.pruning import PrunableTagger, Pruning
 from taggers.privacy.public_lists import PublicLists
 from taggers.registry import load_tagger
@@ -73,6 +71,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
 
     kind = "ensemble"
     options_type = EnsembleOptions
+    model_format = 2
 
     def __init__(self, options: EnsembleOptions | None = None) -> None:
         super().__init__(options)
@@ -224,23 +223,17 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
     def _saved_options(self) -> dict[str, Any]:
         return {}  # each member has its own
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
-        """Write each member into a folder of its own, and return the digest of each."""
-        saved = []
-        for number, member in enumerate(self.members):
-            own = folder / _folder_name(number)
-            own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            member.save(own)
-            saved.append({"kind": member.kind, "digest": read_digest(own)})
-        return {"members": saved}, {}
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        return {"members": [member.kind for member in self.members]}, {}
+
+    def _saved_members(self) -> Mapping[str, Tagger]:
+        return {_folder_name(number): member for number, member in enumerate(self.members)}
 
     def _read(self, model: ModelFiles) -> None:
-        members = model.fields.rows("members")
-        if not members:
+        kinds = model.fields.texts("members")
+        if not kinds:
             raise model.fields.error("members", "at least one member")
-        self.members = tuple(
-            _loaded(model, number, member) for number, member in enumerate(members)
-        )
+        self.members = tuple(_loaded(model, number, kind) for number, kind in enumerate(kinds))
 
 
 def _folder_name(number: int) -> str:
@@ -248,13 +241,12 @@ def _folder_name(number: int) -> str:
     return f"member-{number + 1}"
 
 
-def _loaded(model: ModelFiles, number: int, saved: Fields) -> Tagger:
-    """Read a member, and check that it is the one that was saved."""
-    kind = saved.text("kind")
+def _loaded(model: ModelFiles, number: int, kind: str) -> Tagger:
+    """Read a member of a kind."""
     kind_of_member(kind)
-    tagger = load_tagger(model.member(_folder_name(number), saved.text("digest")))
+    tagger = load_tagger(model.member(_folder_name(number)))
     if tagger.kind != kind:
-        raise saved.error("kind", "the kind of the member that was saved")
+        raise model.fields.error("members", "the kinds of the members")
     return tagger
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -230,7 +229,7 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
             _PACKED,
         )
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         inputs = self._learned()
         description = {"inputs": inputs.description(), "weights": list(self._weights)}
         return description, {**weight_files(self._weights), **inputs.files()}

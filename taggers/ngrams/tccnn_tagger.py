@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -272,7 +271,7 @@ class TCCNNTagger(WordNetworkTagger[TCCNNOptions]):
         ngram_filter, constraints = whole._learned_filters()
         self._filters = ngram_filter.pruned(pruning), constraints
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         inputs, (ngram_filter, constraints) = self._learned(), self._learned_filters()
         description = {
             "inputs": inputs.description(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -85,7 +84,7 @@ class PatternTagger(CertainTagger[PatternOptions]):
     def _prune(self, pruning: Pruning, whole: Self) -> None:
         self._patterns = whole.patterns
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         return {"patterns": self.patterns.settings()}, {}
 
     def _read(self, model: ModelFiles) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -209,7 +208,7 @@ class SpacyTagger(TrainedTagger[SpacyOptions]):
         """Keep the weights: the model holds no words, only vectors of their hashes."""
         self._weights = whole._weights
 
-    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    def _saved(self) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         return {}, array_files({f"weights-{name}": array for name, array in self._weights.items()})
 
     def _read(self, model: ModelFiles) -> None:

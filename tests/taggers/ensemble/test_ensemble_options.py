@@ -69,6 +69,19 @@ def test_embeddings_are_trained_once(tmp_path: Path) -> None:
     assert of(SMALL).with_word_counts(fail) == of(SMALL)
 
 
+def test_a_list_model_is_fitted_once(tmp_path: Path) -> None:
+    calls = []
+
+    def fit() -> Path:
+        calls.append(1)
+        return tmp_path
+
+    automatic, listed = (plain(CRFOptions, list_model=name) for name in ("auto", str(tmp_path)))
+    assert of(automatic, SMALL, automatic).with_list_model(fit) == of(listed, SMALL, listed)
+    assert len(calls) == 1
+    assert of(SMALL).with_list_model(fail) == of(SMALL)
+
+
 def test_listed_tokens_are_those_of_any_member(train: Batch) -> None:
     names, places = plain(CRFOptions, names=(CENSUS,)), plain(CRFOptions, phrases=(PLACES,))
     one, two, both = (chosen.listed(train) for chosen in (names, places, of(names, SMALL, places)))

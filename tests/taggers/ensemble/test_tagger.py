@@ -25,6 +25,7 @@ from taggers.ensemble import tagger as ensemble_module
 from taggers.ensemble.ensemble_options import EnsembleOptions, Member
 from taggers.ensemble.pooling import chain_of_marginals, pooled
 from taggers.ensemble.tagger import EnsembleTagger
+from taggers.model_folder import verify_model
 from taggers.privacy.pruning import Pruning
 from tests.taggers.conftest import plain
 
@@ -277,7 +278,7 @@ def test_what_is_damaged_or_missing_is_named(model: Path) -> None:
     message = damaged(model, lambda _: hashes.write_bytes(hashes.read_bytes() + b" "))
     assert f"{hashes} is damaged" in message
     message = damaged(model, lambda folder: shutil.rmtree(folder / "member-1"))
-    assert f"{model / 'member-1'} is not the folder of a model" in message
+    assert f"{model / 'member-1'} is damaged: it lacks the file model.json" in message
 
 
 def test_members_of_two_ensembles_are_not_mixed(model: Path, train: Batch, tmp_path: Path) -> None:
@@ -289,14 +290,16 @@ def test_members_of_two_ensembles_are_not_mixed(model: Path, train: Batch, tmp_p
         shutil.copytree(tmp_path / "other" / "member-1", folder / "member-1")
 
     message = damaged(model, exchange)
-    assert f"{model / 'member-1'} holds another model than the one" in message
+    assert f"{model / 'member-1' / 'model.json'} is damaged" in message
+    with pytest.raises(InputError, match=r"model\.json is damaged"):
+        verify_model(model)
 
 
 @pytest.mark.parametrize("kind", ["os:system", "ensemble", "lists", "nothing"])
 def test_a_folder_names_only_kinds_that_can_be_members(model: Path, kind: str) -> None:
     def rewrite(folder: Path) -> None:
         description = json.loads((folder / "model.json").read_text())
-        description["members"][0]["kind"] = kind
+        description["members"][0] = kind
         description["digest"] = digest_of(description)
         (folder / "model.json").write_text(json.dumps(description))
 
