@@ -9,6 +9,7 @@ command runs on one core.
     python benchmarks/files.py --notes 1000000
     python benchmarks/files.py profile             # where the time of one process is spent
     python benchmarks/files.py jobs                # one and two processes
+    python benchmarks/files.py lists               # a CRF without and with tags of lists
 """
 
 from __future__ import annotations
@@ -27,13 +28,16 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from crf import CLASSES, TaggingComparison
+from crf import CLASSES, TaggingComparison, sampled, with_novel_words
+from meddocan_lines import lines_of, plain
 
 from bootstrap.cli.main import main as bootstrap
-from corpus.batch import batch_of_texts
+from corpus.batch import batch_of_texts, make_batch
 from corpus.document import Document
 from corpus.formats import write_batches
 from corpus.formats.batches import batches_of, schema_with
+from taggers import CRFOptions, CRFTagger, make_tagger
+from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.threads import one_thread
 
 _DISTINCT = 50_000  # notes that are sampled; further ones repeat them
@@ -148,10 +152,27 @@ def jobs(folder: Path, notes: int) -> None:
     print("equal" if contents[0] == contents[1] else "DIFFERENT")
 
 
+def lists(folder: Path, notes: int) -> None:
+    """Print tokens per second of a CRF without and with tags of lists."""
+    rng = np.random.default_rng(0)
+    lines = lines_of("train", CLASSES[5])
+    train, drawn = make_batch(lines, labelled=True), sampled(lines, _DISTINCT, rng)
+    novel = with_novel_words(drawn, rng)
+    write_batches(rows_of(novel, notes), folder / "n.parquet")
+    tokens = make_batch(novel, labelled=True).n_tokens / len(novel) * notes
+    make_tagger("lists", ListOptions()).fit(train, rng=rng).save(folder / "lists")
+    for what, list_model in (("without", ""), ("with", str(folder / "lists"))):
+        options = plain(CRFOptions, max_iterations=30, list_model=list_model)
+        CRFTagger(options).fit(train, rng=rng).save(folder / what)
+        names = [str(folder / name) for name in (what, "n.parquet", f"{what}.parquet")]
+        used, _, memory = run(["tag", *names, "--jobs", "1"])
+        print(f"{what}: {tokens / used:,.0f} tokens/s, {memory:.0f} MiB", flush=True)
+
+
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    work = {"compare": compare, "profile": profile, "jobs": jobs}
+    work = {"compare": compare, "profile": profile, "jobs": jobs, "lists": lists}
     parser.add_argument("work", nargs="?", choices=work, default="compare")
     parser.add_argument("--notes", type=int, default=300_000)
     options = parser.parse_args()
