@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,9 @@ Result = TypeVar("Result")
 ReportStage = Callable[[str, int, int], None]
 
 _CHUNK = 2500  # documents of an item; smaller chunks would look up more words repeatedly
+
+#: The file of the documents of a training, in the new folder of the model until they are read.
+_DOCUMENTS = "documents.arrow"
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -135,7 +138,7 @@ class ParallelTagger:
                 progress(done, total)
 
         fit_all(
-            [Fit("", self, train, validation, warm_start, rng)],
+            [Fit("", self, lambda: train, validation, warm_start, rng)],
             jobs=self._jobs,
             report=report_step,
         )
@@ -243,35 +246,32 @@ def fit_all(fits: Sequence[Fit], *, jobs: int, report: ReportStage = _silent) ->
     """
     steps: dict[int, tuple[int, int]] = {}
     taggers = [in_folder(fit.tagger) for fit in fits]
-    pairs = zip(taggers, fits, strict=True)
-    keys = [_key(tagger, fit) if tagger.keeps else "" for tagger, fit in pairs]
-    left = [n for n, tagger in enumerate(taggers) if not _is_trained(tagger, keys[n])]
     with contextlib.ExitStack() as stack:
-        folders = [stack.enter_context(contextlib.ExitStack()) for _ in left]
-        tasks = [
-            (
-                taggers[number].kind,
-                taggers[number]._training_options(),
-                (fits[number].train.to_bytes(), fits[number].validation),
-                in_folder(start).folder if (start := fits[number].warm_start) else None,
-                fits[number].rng,
-                folder.enter_context(new_folder(taggers[number].folder)),
-                taggers[number].files,
+        tasks, left = list[tuple[Any, ...]](), list[tuple[contextlib.ExitStack, Path, str]]()
+        for tagger, fit in zip(taggers, fits, strict=True):
+            folder = stack.enter_context(contextlib.ExitStack())
+            staging, key = _staged(tagger, fit, folder)
+            if not staging:
+                continue
+            left.append((folder, _key_file(tagger), key))
+            start = in_folder(fit.warm_start).folder if fit.warm_start else None
+            options = tagger._training_options()
+            tasks.append(
+                (tagger.kind, options, fit.validation, start, fit.rng, staging, tagger.files)
             )
-            for number, folder in zip(left, folders, strict=True)
-        ]
-        trained = len(fits) - len(left)
+        trained = len(fits) - len(tasks)
         for index, step in in_processes(_train, tasks, jobs=jobs) if tasks else ():
             if step is None:
-                folders[index].close()
+                folder, file, key = left[index]
+                folder.close()
                 trained += 1
-                if key := keys[left[index]]:
-                    write_atomically(_key_file(taggers[left[index]]), key.encode())
+                if key:
+                    write_atomically(file, key.encode())
                 continue
             steps[index] = step
             done, total = (sum(numbers) for numbers in zip(*steps.values(), strict=True))
             # The trainings that have not begun will take about as long as the others.
-            report(_stage(fits, trained), done, total * len(left) // len(steps))
+            report(_stage(fits, trained), done, total * len(tasks) // len(steps))
     for tagger in taggers:
         tagger._use(load_tagger(tagger.folder, trust=(tagger.kind,)))
     return [*taggers]
@@ -291,12 +291,26 @@ def _stage(fits: Sequence[Fit], trained: int) -> str:
     return f"training{number} ({names})" if names else f"training{number}"
 
 
-def _key(tagger: ParallelTagger, fit: Fit) -> str:
+def _staged(
+    tagger: ParallelTagger, fit: Fit, folder: contextlib.ExitStack
+) -> tuple[Path | None, str]:
+    """Write the documents of a training into the new folder of its model, if it has none yet."""
+    # This process then holds the documents of no training, however many are compared.
+    documents = fit.train().to_bytes()
+    key = _key(tagger, fit, documents) if tagger.keeps else ""
+    if _is_trained(tagger, key):
+        return None, key
+    staging = folder.enter_context(new_folder(tagger.folder))
+    (staging / _DOCUMENTS).write_bytes(documents)
+    return staging, key
+
+
+def _key(tagger: ParallelTagger, fit: Fit, documents: bytes) -> str:
     """Return a digest of all that a training depends on."""
     digest = hashlib.blake2b(digest_size=16)
     options, rng = tagger._training_options(), fit.rng.bit_generator.state
     digest.update(repr((tagger.kind, options, tagger.files, rng)).encode())
-    digest.update(fit.train.to_bytes())
+    digest.update(documents)
     digest.update(fit.validation.to_bytes() if fit.validation else b"")
     digest.update(read_digest(in_folder(fit.warm_start).folder).encode() if fit.warm_start else b"")
     return digest.hexdigest()
@@ -321,17 +335,18 @@ def _train(  # noqa: PLR0917 - a task of `in_processes`
     send: Callable[[tuple[int, int] | None], None],
     kind: str,
     options: TaggerOptions,
-    batches: tuple[bytes, Batch | None],
+    validation: Batch | None,
     warm_start: Path | None,
     rng: np.random.Generator,
     folder: Path,
     files: Mapping[str, bytes],
 ) -> None:
     """Train a tagger in another process, and save it; the last message is None."""
-    tagger = make_tagger(kind, options)
+    tagger, documents = make_tagger(kind, options), (folder / _DOCUMENTS).read_bytes()
+    (folder / _DOCUMENTS).unlink()
     tagger.fit(
-        Batch.from_bytes(batches[0]),
-        batches[1],
+        Batch.from_bytes(documents),
+        validation,
         # Only what was learned is a start, not the patterns before it.
         warm_start=without_patterns(load_tagger(warm_start, trust=(kind,))) if warm_start else None,
         rng=rng,

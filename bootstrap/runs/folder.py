@@ -471,7 +471,7 @@ class Run:
     def selected(self, iterations: Iterable[int], classes: Sequence[str]) -> list[ChosenDocuments]:
         """Read the documents that were selected in iterations, where there were any."""
         parts = [self._documents(iteration, SELECTED, classes) for iteration in iterations]
-        return [part for part in parts if len(part.batch)]
+        return [part for part in parts if len(part)]
 
     def _documents(self, iteration: int, name: str, classes: Sequence[str]) -> ChosenDocuments:
         return load_documents(self.iteration(iteration).folder / name, classes)

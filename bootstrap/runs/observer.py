@@ -149,7 +149,7 @@ def metrics_of(
     counts = model.scores.counts("ner")
     return IterationMetrics(
         iteration=state.iteration,
-        selected=len(selected.batch) if selected else 0,
+        selected=len(selected) if selected else 0,
         precision=counts.precision,
         recall=counts.recall,
         f1=counts.f1,
@@ -306,7 +306,7 @@ def _trial(model: Trial, validation: Batch, chosen: bool) -> TrialMetrics:
     counts, labelling = model.scores.counts("ner"), model.candidate.labelling
     return TrialMetrics(
         name=model.candidate.name,
-        selected=sum(len(part.batch) for part in labelling.selected) if labelling else 0,
+        selected=sum(map(len, labelling.selected)) if labelling else 0,
         precision=counts.precision,
         recall=counts.recall,
         f1=counts.f1,

@@ -72,7 +72,9 @@ def run_iterations(
         if isinstance(step, Ended):
             run.end(step.reason)
         else:
-            yield _close(step, parts)
+            metrics = _close(step, parts)
+            del step  # the next iteration needs its state alone
+            yield metrics
 
 
 def _close(step: Step, parts: LoopParts) -> IterationMetrics:
@@ -88,7 +90,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
     metrics = replace(
         metrics,
         left_out=notes.unlabeled.problems.counts,
-        queried=len(queried.batch) if queried else 0,
+        queried=len(queried) if queried else 0,
         seconds={"read": 0.0, **parts.watch.lap()},  # a resumed run may read in another iteration
     )
     if isinstance(limits, RoundLimits) and iteration:

@@ -53,27 +53,51 @@ class Selection:
         """Return the documents selected from a batch with this tagging."""
         kept = self.tagging or tagging
         tagged = batch.with_tags(kept.tags, kept.labels)
-        return ChosenDocuments(tagged, kept.confidence).take(self.indices)
+        return ChosenDocuments(tagged, kept.confidence, self.indices)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ChosenDocuments:
     """Tagged documents, and the confidence of a model in its own tags when they were chosen.
 
+    What strategies choose from the same batch shares the columns of the batch other than the tags.
+
     Parameters
     ----------
-    batch : Batch
-        The documents, with tags of the model or of an annotator.
-    confidence : ndarray of float64, shape (D,)
-        The confidence in each document.
+    tagged : Batch
+        Documents with tags of the model or of an annotator.
+    confidences : ndarray of float64, shape (D,)
+        The confidence in each of them.
+    indices : ndarray of int64, shape (K,), or None
+        The documents chosen from them; None for all.
     """
 
-    batch: Batch
-    confidence: npt.NDArray[np.float64]
+    tagged: Batch
+    confidences: npt.NDArray[np.float64]
+    indices: Indices | None = None
+
+    def __len__(self) -> int:
+        """Return the number of documents chosen, K."""
+        return len(self.tagged if self.indices is None else self.indices)
+
+    @property
+    def batch(self) -> Batch:
+        """The documents chosen, which are copied."""
+        return self.tagged if self.indices is None else self.tagged.take(self.indices)
+
+    @property
+    def confidence(self) -> npt.NDArray[np.float64]:
+        """The confidence in each document chosen, shape (K,)."""
+        return self.confidences if self.indices is None else self.confidences[self.indices]
 
     def take(self, indices: Indices) -> Self:
-        """Return the documents at `indices`."""
-        return replace(self, batch=self.batch.take(indices), confidence=self.confidence[indices])
+        """Return the chosen documents at `indices`."""
+        chosen = indices if self.indices is None else self.indices[indices]
+        return replace(self, indices=chosen)
+
+    def release(self) -> None:
+        """Let go of the documents that were not chosen."""
+        self.tagged, self.confidences, self.indices = self.batch, self.confidence, None
 
 
 def select_examples(

@@ -101,8 +101,9 @@ def self_train(
         compared = candidates.compare(state, annotated, batches, last=last)
         models, second = trainer.train(compared, state)
         step = _step(state, models, second, starts=candidates.initial is not None)
-        yield step
         state = step.state
+        yield step
+        del compared, models, step  # what was not chosen takes no memory in the next iteration
     yield Ended(reason)
 
 
@@ -129,6 +130,8 @@ def _step(
         (before.f1, before.chosen, before.is_initial) if before else ((), (), starts)
     )
     goes_on = pseudo is None or (pseudo.finds_entities and not pseudo.selected)
+    for part in kept.training.pseudo_labelled:
+        part.release()
     state = State(
         (*f1, best.f1),
         best,

@@ -115,7 +115,7 @@ class TrainingSet:
     @property
     def n_pseudo_labelled(self) -> int:
         """The number of pseudo-labelled documents."""
-        return sum(len(part.batch) for part in self.pseudo_labelled)
+        return sum(map(len, self.pseudo_labelled))
 
     def sampled(self, share: float) -> Self:
         """Keep a share of the pseudo-labelled documents, the same ones whoever selected them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -24,11 +25,14 @@ COMPARED = 5000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A training to carry out, with its name; the others are as in `taggers.base.Tagger.fit`."""
+    """A training to carry out, with its name; the others are as in `taggers.base.Tagger.fit`.
+
+    `train` returns the documents: trainings that wait for their turn hold none.
+    """
 
     name: str
     tagger: Tagger
-    train: Batch
+    train: Callable[[], Batch]
     validation: Batch | None
     warm_start: Tagger | None
     rng: np.random.Generator
@@ -36,7 +40,7 @@ class Fit:
 
 def fit_in_turn(fits: Sequence[Fit]) -> list[Tagger]:
     """Train taggers one after the other."""
-    return [f.tagger.fit(f.train, f.validation, warm_start=f.warm_start, rng=f.rng) for f in fits]
+    return [f.tagger.fit(f.train(), f.validation, warm_start=f.warm_start, rng=f.rng) for f in fits]
 
 
 def best_of(models: Sequence[Trial]) -> Trial:
@@ -160,17 +164,22 @@ class Trainer:
     def _second_fit(self, iteration: int, kept: Candidate, warm: State | None) -> list[Fit]:
         if self.second_tagger_for is None or not kept.needs_second:
             return []
-        documents = kept.training.documents(second=True)
+        documents = partial(kept.training.documents, second=True)
         tagger = self.second_tagger_for(iteration)
         start = warm.second if warm else None
         return [self._fit_of("second view", tagger, iteration, documents, start)]
 
     def _fit(self, candidate: Candidate, iteration: int, start: Tagger | None) -> Fit:
-        documents = candidate.training.documents()
-        return self._fit_of(candidate.name, self.tagger_for(iteration), iteration, documents, start)
+        documents, tagger = candidate.training.documents, self.tagger_for(iteration)
+        return self._fit_of(candidate.name, tagger, iteration, documents, start)
 
     def _fit_of(
-        self, name: str, tagger: Tagger, iteration: int, documents: Batch, start: Tagger | None
+        self,
+        name: str,
+        tagger: Tagger,
+        iteration: int,
+        documents: Callable[[], Batch],
+        start: Tagger | None,
     ) -> Fit:
         start = start if start and start.kind == tagger.kind else None
         rng = np.random.default_rng([self.loop.random_state, iteration])

@@ -92,7 +92,7 @@ def test_trainings_that_ended_are_kept_and_not_repeated(
             (tmp_path / name).mkdir(exist_ok=True)
             tagger = ParallelTagger(tmp_path / name / "model", "crf", OPTIONS, keeps=True)
             rng = np.random.default_rng(random_state)
-            fits.append(Fit(name, tagger, batch, None, None, rng))
+            fits.append(Fit(name, tagger, lambda batch=batch: batch, None, None, rng))
         fit_all(fits, jobs=1, report=lambda stage, *_: stages.append(stage))
         return (tmp_path / "good" / "model" / "model.json").read_bytes()
 
