@@ -523,3 +523,20 @@ def test_an_initial_model_may_select_only_documents_with_entities() -> None:
         strategy = initial_strategy_for(initial, SelectOptions(proportions=False), None)
         selection = strategy.select(tagging, batch, np.random.default_rng(0))
         assert sorted(selection.indices.tolist()) == expected
+
+
+def test_what_is_chosen_from_a_batch_shares_it_until_it_is_released() -> None:
+    notes = tagged([".A", "A.", "..", "AB"], [0.1, 0.2, 0.3, 0.4])
+    first, second = (
+        Selection(np.array(indices)).chosen(notes.tagging, notes.batch)
+        for indices in ([0, 1, 3], [1, 2])
+    )
+    assert first.tagged.starts is second.tagged.starts is notes.batch.starts
+    part = first.take(np.array([1, 2]))
+    for _ in range(2):
+        assert part.batch.ids.to_pylist() == ["1", "3"]
+        assert part.confidence.tolist() == [0.2, 0.4]
+        assert len(part) == 2
+        part.release()
+    assert len(part.tagged) == 2
+    assert len(first) == 3
