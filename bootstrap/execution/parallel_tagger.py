@@ -19,7 +19,7 @@ from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.formats.batches import from_bytes, to_bytes
-from corpus.storage.atomic import new_folder, write_atomically
+from corpus.storage.atomic import new_folder, open_new, write_atomically
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
 from taggers.model_folder import add_to_model, read_digest
@@ -295,13 +295,14 @@ def _staged(
     tagger: ParallelTagger, fit: Fit, folder: contextlib.ExitStack
 ) -> tuple[Path | None, str]:
     """Write the documents of a training into the new folder of its model, if it has none yet."""
-    # This process then holds the documents of no training, however many are compared.
+    # Trainings that are compared then keep no documents in the memory of this process.
     documents = fit.train().to_bytes()
     key = _key(tagger, fit, documents) if tagger.keeps else ""
     if _is_trained(tagger, key):
         return None, key
     staging = folder.enter_context(new_folder(tagger.folder))
-    (staging / _DOCUMENTS).write_bytes(documents)
+    with open_new(staging / _DOCUMENTS) as file:
+        file.write(documents)
     return staging, key
 
 

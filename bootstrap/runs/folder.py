@@ -325,7 +325,7 @@ class Run:
             SELECTED: documents_table(selected, iteration),
             VALIDATION: validation.to_table(),
             ERRORS: errors_table(errors, validation.ids),
-            QUERIED: documents_table(queried, iteration) if queried else None,
+            QUERIED: documents_table(queried, iteration) if queried is not None else None,
             **{name: counts.to_table() for name, counts in baseline.items()},
         }
         folder.close(tables, metrics.to_dict())

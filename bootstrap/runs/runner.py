@@ -90,7 +90,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
     metrics = replace(
         metrics,
         left_out=notes.unlabeled.problems.counts,
-        queried=len(queried) if queried else 0,
+        queried=len(queried) if queried is not None else 0,
         seconds={"read": 0.0, **parts.watch.lap()},  # a resumed run may read in another iteration
     )
     if isinstance(limits, RoundLimits) and iteration:

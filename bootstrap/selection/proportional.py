@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from bootstrap.selection.proportions import Proportions, Reference, content_of, proportions_of
 from corpus.batch import Batch
@@ -84,6 +85,11 @@ class ChosenDocuments:
     def batch(self) -> Batch:
         """The documents chosen, which are copied."""
         return self.tagged if self.indices is None else self.tagged.take(self.indices)
+
+    @property
+    def ids(self) -> pa.LargeStringArray:
+        """The ids of the documents chosen."""
+        return self.tagged.ids if self.indices is None else self.tagged.ids.take(self.indices)
 
     @property
     def confidence(self) -> npt.NDArray[np.float64]:

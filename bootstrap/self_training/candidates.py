@@ -151,6 +151,8 @@ class Candidates:
             tagging = views.tag(batch)
             for labelling in labellings:
                 labelling.add(tagging, batch)
+            if len(labellings) == 1:
+                labellings[0].release()
         return labellings
 
     def _views(self, strategies: Sequence[Strategy], before: State) -> Views:

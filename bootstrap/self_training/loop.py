@@ -130,8 +130,8 @@ def _step(
         (before.f1, before.chosen, before.is_initial) if before else ((), (), starts)
     )
     goes_on = pseudo is None or (pseudo.finds_entities and not pseudo.selected)
-    for part in kept.training.pseudo_labelled:
-        part.release()
+    if pseudo:
+        pseudo.release()
     state = State(
         (*f1, best.f1),
         best,

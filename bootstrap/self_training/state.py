@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -121,7 +122,7 @@ class TrainingSet:
         """Keep a share of the pseudo-labelled documents, the same ones whoever selected them."""
         parts = []
         for part in self.pseudo_labelled:
-            hashes = [zlib.crc32(name.encode()) for name in part.batch.ids.to_pylist()]
+            hashes = [zlib.crc32(name.encode()) for name in part.ids.to_pylist()]
             parts.append(part.take(np.flatnonzero(np.array(hashes) < share * 2**32)))
         return replace(self, pseudo_labelled=tuple(parts))
 
@@ -132,7 +133,7 @@ class TrainingSet:
 
     def has_entities(self) -> bool:
         """Return whether any document has an entity."""
-        batches = (self.gold, *(part.batch for part in self.pseudo_labelled))
+        batches = chain([self.gold], (part.batch for part in self.pseudo_labelled))
         return any(bool((batch.tags > 0).any()) for batch in batches)
 
     def documents(self, *, second: bool = False) -> Batch:
@@ -184,6 +185,11 @@ class Labelling:
         self.selections.append(replace(selection, tagging=None))
         if len(selection.indices):
             self.selected.append(selection.chosen(tagging, batch))
+
+    def release(self) -> None:
+        """Let go of the documents that were not selected."""
+        for part in self.selected:
+            part.release()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,12 +83,13 @@ def test_half_of_validation_shows_whether_pseudo_labels_help(
     assert ("of them pseudo-labeled)" if kept else "all annotated documents (") in done.out
 
 
+@pytest.mark.parametrize("teaches", [False, True])
 def test_a_half_without_entities_does_not_take_pseudo_labels_away(
-    project, notes, tmp_path, command
+    project, notes, tmp_path, command, teaches
 ) -> None:
     blank = [Document(f"b{n}", f"alta {n}", group="p1") for n in range(9)]
     others = [replace(note, group="p2") for note in notes(40, 2, prefix="v")]
-    write([*others, *blank], tmp_path / "validation.jsonl")
+    write([*blank, *others] if teaches else [*others, *blank], tmp_path / "validation.jsonl")
     settings = ("--set", f"data.validation={tmp_path / 'validation.jsonl'}", *REFIT)
     command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     run = Run(tmp_path / "run")

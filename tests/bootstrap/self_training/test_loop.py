@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -22,9 +23,11 @@ from bootstrap.selection.strategies import (
     initial_strategy_for,
     strategy_for,
 )
-from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE, WITH_BLANKS
+from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE, WITH_BLANKS, Candidates
+from bootstrap.self_training.loop import self_train
 from bootstrap.self_training.state import UNCHANGED, State
 from bootstrap.self_training.stopping import STOPPED, Limits, stagnates
+from bootstrap.self_training.training import Trainer
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.evaluation.scoring import GoldBatch
@@ -224,6 +227,42 @@ def test_relabelling_selects_everything_so_far_again() -> None:
     assert all(d.spans == (Span(7, 10, "PERSON"),) for d in script.trained[3].to_documents()[2:])
     # Every batch in its turn is from the beginning of the notes.
     assert set(pool.starts) == {0}
+
+
+def test_what_was_not_selected_takes_no_memory_in_the_next_iteration() -> None:
+    columns: list[weakref.ref[Any]] = []
+    in_memory: list[list[bool]] = []
+
+    class FreshPool(Pool):
+        def batches(self, start: int = 0) -> Iterator[Batch]:
+            for batch in super().batches(start):
+                starts = batch.starts.copy()
+                columns.append(weakref.ref(starts))
+                yield replace(batch, starts=starts)
+                del starts, batch
+
+    class Witness(Actor):
+        def fit(self, *arguments: Any, **others: Any) -> Self:
+            in_memory.append([column() is not None for column in columns])
+            return super().fit(*arguments, **others)
+
+    def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        return Selection(np.zeros(1, np.int64))
+
+    script, loop = Script([1, 2, 3]), loop_options(iterations=2)
+    validation = GoldBatch.from_tags(make_batch(VALIDATION, labelled=True))
+    seed = make_batch(SEED, labelled=True, classes=["PERSON"])
+    steps = self_train(
+        lambda _: seed,
+        FreshPool(3, 3),
+        Candidates([Strategy(first, name="one"), Strategy(first, name="two")], loop),
+        Trainer(lambda number: Witness(script, number), validation, loop),
+        stop=Limits(loop),
+    )
+    for step in steps:
+        del step
+    # Two models are compared in iteration 1, which shares its batch; the next batch is read ahead.
+    assert in_memory == [[True], [True, True], [True, True], [False, True]]
 
 
 def test_relabelling_trains_again_even_where_nothing_is_left() -> None:
