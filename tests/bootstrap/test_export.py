@@ -338,6 +338,30 @@ def test_the_commands_say_what_they_did(models, options, tmp_path, command) -> N
     assert "none of the 1 names of the lists is annotated" in done.err
 
 
+def test_parts_of_a_list_model_are_told_apart(models, options, tmp_path, command) -> None:
+    """How they are kept is said as for other parts, and their phrases are text as well."""
+    crf = {
+        **options["crf"],
+        "streams": ("list_tags", "phrases"),
+        "list_model": str(models("lists")),
+    }
+    tagger = make_tagger("crf", CRFOptions(**crf))
+    tagger.fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0)).save(tmp_path / "m")
+    arguments = ("--hash-names", "--min-patients", 4, "--keep", "phrases")
+    done = command("export", tmp_path / "m", tmp_path / "out", *arguments)
+    assert done.code == 0, done
+    lines = done.out.splitlines()
+    assert {
+        "phrases: 2 of 2 kept (--keep phrases)",
+        "phrases of places (list model): 2 of 2 kept (--keep phrases)",
+        "words of lists of places (list model): 0 of 1 kept (of public lists; "
+        "--public LIST or --keep names keeps others)",
+    } <= set(lines)
+    as_text = next(line for line in lines if line.startswith("stored as text: "))
+    assert "2 phrases, " in as_text
+    assert "2 phrases of places (list model)" in as_text
+
+
 # The folder of an export
 
 
