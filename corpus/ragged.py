@@ -57,6 +57,28 @@ def owners_of(offsets: _Integers) -> Indices:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
+def count_by_row(flags: npt.NDArray[np.bool_], offsets: _Integers) -> Indices:
+    """Count the elements of each row that have a flag.
+
+    Parameters
+    ----------
+    flags : ndarray of bool, shape (N,)
+        The flag of each element.
+    offsets : ndarray of int, shape (R + 1,)
+        The offsets of the rows.
+
+    Returns
+    -------
+    ndarray of int64, shape (R,)
+
+    Examples
+    --------
+    >>> count_by_row(np.array([True, False, True]), np.array([0, 2, 2, 3])).tolist()
+    [1, 0, 1]
+    """
+    return np.diff(offsets_of(flags)[offsets])
+
+
 def ranges_of(begins: _Integers, lengths: _Integers) -> Indices:
     """Concatenate ranges of integers.
 

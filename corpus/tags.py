@@ -73,6 +73,20 @@ class TokenSpans:
         """Return the entities of some rows, or those with a flag."""
         return TokenSpans(self.first[rows], self.last[rows], self.classes[rows])
 
+    def by_token(self, number: int) -> tuple[Indices, npt.NDArray[np.bool_]]:
+        """Return the class of the entity of each token (or -1), and whether the token begins it."""
+        classes, begins = np.full(number, -1, np.int64), np.zeros(number, bool)
+        lengths = self.last - self.first + 1
+        classes[ranges_of(self.first, lengths)] = np.repeat(self.classes, lengths)
+        begins[self.first] = True
+        return classes, begins
+
+    def covered(self, number: int) -> npt.NDArray[np.bool_]:
+        """Return which of a number of tokens are in any entity; entities may overlap."""
+        covered = np.zeros(number, bool)
+        covered[ranges_of(self.first, self.last - self.first + 1)] = True
+        return covered
+
 
 def find_entities(
     tags: npt.NDArray[np.int16], document_offsets: npt.NDArray[np.int64], labels: Sequence[str]
@@ -147,17 +161,22 @@ def tags_of_entities(
     -------
     ndarray of int16, shape (N,)
     """
-    position = {label: index for index, label in enumerate(labels)}
-    classes = classes_of(labels)
-    begin = np.array([position[f"B-{name}"] for name in classes], np.int16)
-    inside = np.array([position[f"I-{name}"] for name in classes], np.int16)
-    tags = np.full(number, position["O"], np.int16)
-    if len(entities.first) == 0:
-        return tags
-    lengths = entities.last - entities.first + 1
-    tags[ranges_of(entities.first, lengths)] = np.repeat(inside[entities.classes], lengths)
-    tags[entities.first] = begin[entities.classes]
-    return tags
+    return tags_of_tokens(*entities.by_token(number), labels)
+
+
+def tags_of_tokens(
+    classes: Indices, begins: npt.NDArray[np.bool_], labels: Sequence[str]
+) -> npt.NDArray[np.int16]:
+    """Convert the class of each token (or -1), and whether it begins an entity, to tags.
+
+    See `TokenSpans.by_token`, and `tags_of_entities` for the labels.
+    """
+    names = classes_of(labels)
+    begin, inside = (
+        np.array([*(labels.index(f"{side}-{name}") for name in names), labels.index("O")], np.int16)
+        for side in "BI"
+    )
+    return np.where(begins, begin[classes], inside[classes])
 
 
 def touched_tokens(

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from corpus.batch import NO_VALUE, Batch
 from corpus.errors import InputError, quoted
-from corpus.ragged import owners_of, ranges_of
-from corpus.tags import TokenSpans, classes_of, find_entities
+from corpus.ragged import owners_of
+from corpus.tags import TokenSpans, classes_of, find_entities, tags_of_tokens
 from taggers.base import Tagging
 from taggers.options import Reach
 
@@ -71,20 +71,20 @@ def propagate(
     assert tagging.entity_probabilities is not None
     known = classes_of(tagging.labels)
     before = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-    token_classes, begins = _by_token(before, batch.n_tokens)
+    token_classes, begins = before.by_token(batch.n_tokens)
     outside = token_classes == NO_VALUE
     keys = np.repeat(notes, batch.lengths) * len(batch.vocabulary) + batch.word_ids
     sure = tagging.entity_confidence(before) >= MIN_PROBABILITY
     whole = sure & np.isin(before.classes, [known.index(name) for name in reaches])
-    _add_texts(token_classes, begins, _taken(before, whole), keys, batch)
+    _add_texts(token_classes, begins, before.take(whole), keys, batch)
     with_words = [known.index(name) for name, reach in reaches.items() if reach == "words"]
     full = sure & np.isin(before.classes, with_words) & (before.last > before.first)
-    names, name_classes = _words(_taken(before, full), keys)
+    names, name_classes = _words(before.take(full), keys)
     recurring = (token_classes == NO_VALUE) & np.isin(keys, names)
     added = _between_names(recurring, recurring & _may_be_names(batch), batch.document_offsets)
     token_classes[added] = name_classes[np.searchsorted(names, keys[added])]
     _join(token_classes, begins, added, batch.document_offsets)
-    tags = _tags(token_classes, begins, tagging.labels)
+    tags = tags_of_tokens(token_classes, begins, tagging.labels)
     after = find_entities(tags, batch.document_offsets, tagging.labels)
     confidence = tagging.token_confidence
     if confidence is not None:
@@ -113,15 +113,11 @@ def refuse_unknown(classes: Iterable[str], labels: Sequence[str]) -> None:
             )
 
 
-def _taken(entities: TokenSpans, chosen: Flags) -> TokenSpans:
-    return TokenSpans(entities.first[chosen], entities.last[chosen], entities.classes[chosen])
-
-
 def _add_texts(
     token_classes: Classes, begins: Flags, sources: TokenSpans, keys: Indices, batch: Batch
 ) -> None:
     """Tag the texts of entities where they stand outside of entities, the longest first."""
-    sources = _taken(sources, _may_recur(sources, batch))
+    sources = sources.take(_may_recur(sources, batch))
     lengths = sources.last - sources.first + 1
     documents = owners_of(batch.document_offsets)
     after_at, before_at = _beside_at(batch)
@@ -159,7 +155,7 @@ def _may_recur(sources: TokenSpans, batch: Batch) -> Flags:
 
 def _words(names: TokenSpans, keys: Indices) -> tuple[Indices, Classes]:
     """Return the keys of the words of full names, sorted, and the class of each."""
-    token_classes, _ = _by_token(names, len(keys))
+    token_classes, _ = names.by_token(len(keys))
     inside = token_classes != NO_VALUE
     words, first = np.unique(keys[inside], return_index=True)
     return words, token_classes[inside][first]
@@ -204,15 +200,6 @@ def _between_names(recurring: Flags, names: Flags, document_offsets: Indices) ->
     return recurring & (places >= first[numbers]) & (places <= last[numbers])
 
 
-def _by_token(entities: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
-    """Return the class of the entity of each token (or -1), and whether the token begins it."""
-    token_classes, begins = np.full(tokens, NO_VALUE, np.int64), np.zeros(tokens, bool)
-    lengths = entities.last - entities.first + 1
-    token_classes[ranges_of(entities.first, lengths)] = np.repeat(entities.classes, lengths)
-    begins[entities.first] = True
-    return token_classes, begins
-
-
 def _join(token_classes: Classes, begins: Flags, added: Flags, document_offsets: Indices) -> None:
     """Update which tokens begin an entity, merging added tokens with neighbours of their class."""
     same = np.zeros(len(token_classes), bool)
@@ -222,16 +209,6 @@ def _join(token_classes: Classes, begins: Flags, added: Flags, document_offsets:
     after[1:] = added[:-1]
     begins[added] = True
     begins[same & (added | after)] = False
-
-
-def _tags(token_classes: Classes, begins: Flags, labels: Sequence[str]) -> npt.NDArray[np.int16]:
-    """Convert the class of each token to a tag."""
-    names = classes_of(labels)
-    begin, inside = (
-        np.array([*(labels.index(f"{side}-{name}") for name in names), labels.index("O")], np.int16)
-        for side in "BI"
-    )
-    return np.where(begins, begin[token_classes], inside[token_classes])
 
 
 def _probabilities(

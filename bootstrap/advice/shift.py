@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import pyarrow.compute as pc
 from bootstrap.data.samples import sample_of
 from corpus.batch import Batch
 from corpus.errors import quoted
-from corpus.ragged import owners_of
+from corpus.ragged import count_by_row
 from corpus.tags import classes_of, find_entities
 from taggers import Tagger
 
@@ -75,14 +74,14 @@ def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> list[Difference]:
     known, compared = (notes.take(np.sort(part)) for part in np.array_split(order, 2))
     new = sample_of(new, len(compared))
     vocabulary = pa.array({*map(str.casefold, known.vocabulary)}, pa.large_string())
-    before, now = (_Counts.of(batch, tagger, vocabulary) for batch in (compared, new))
-    limit = np.quantile(before.confidence, _LOW)
-    is_low = [(counts.confidence < limit).astype(float) for counts in (before, now)]
-    documents = [np.ones(len(counts.confidence)) for counts in (before, now)]
-    tokens = [before.tokens, now.tokens]
+    figures = [_figures(batch, tagger, vocabulary) for batch in (compared, new)]
+    tokens, unknown_tokens, entities, confidence = zip(*figures, strict=True)
+    limit = np.quantile(confidence[0], _LOW)
+    is_low = [(part < limit).astype(float) for part in confidence]
+    documents = [np.ones(len(part)) for part in confidence]
     unknown = _difference(
         "unknown words",
-        [before.unknown, now.unknown],
+        unknown_tokens,
         tokens,
         most=lambda share: np.maximum(share * _MORE_UNKNOWN, share + _MORE_POINTS),
     )
@@ -92,7 +91,7 @@ def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> list[Difference]:
     classes = (
         _difference(
             f"tokens in {quoted(name)}",
-            [before.entities[row], now.entities[row]],
+            [part[row] for part in entities],
             tokens,
             most=lambda share: share * _OTHER_SHARE,
             least=lambda share: share / _OTHER_SHARE,
@@ -102,36 +101,23 @@ def find_shift(tagger: Tagger, notes: Batch, new: Batch) -> list[Difference]:
     return [unknown, low, *classes]
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Numbers of each document; those of entities have a row for each class."""
-
-    tokens: Figures
-    unknown: Figures
-    entities: Figures
-    confidence: Figures
-
-    @classmethod
-    def of(cls, batch: Batch, tagger: Tagger, vocabulary: pa.LargeStringArray) -> Self:
-        """Tag documents, and count."""
-        words = pa.array([*map(str.casefold, batch.vocabulary)], pa.large_string())
-        is_unknown = ~np.asarray(pc.is_in(words, vocabulary), bool)[batch.word_ids]
-        number, offsets = len(batch), batch.document_offsets
-        unknown = np.bincount(owners_of(offsets), is_unknown, number).astype(float)
-        tagging = tagger.tag(batch, measure="normalised")
-        spans = find_entities(tagging.tags, offsets, tagging.labels)
-        rows = np.searchsorted(offsets, spans.first, side="right") - 1
-        lengths = spans.last - spans.first + 1
-        entities = [
-            np.bincount(rows[of_class], lengths[of_class], number)
-            for of_class in (spans.classes == row for row in range(len(classes_of(tagging.labels))))
-        ]
-        return cls(
-            np.diff(offsets).astype(float),
-            unknown,
-            np.array(entities, float).reshape(-1, number),
-            tagging.confidence,
-        )
+def _figures(
+    batch: Batch, tagger: Tagger, vocabulary: pa.LargeStringArray
+) -> tuple[Figures, Figures, Figures, Figures]:
+    """Tag documents; return their tokens, unknown ones, those in entities, and the confidence."""
+    words = pa.array([*map(str.casefold, batch.vocabulary)], pa.large_string())
+    is_unknown = ~np.asarray(pc.is_in(words, vocabulary), bool)[batch.word_ids]
+    number, offsets = len(batch), batch.document_offsets
+    tagging = tagger.tag(batch, measure="normalised")
+    spans = find_entities(tagging.tags, offsets, tagging.labels)
+    rows = np.searchsorted(offsets, spans.first, side="right") - 1
+    lengths = spans.last - spans.first + 1
+    entities = [
+        np.bincount(rows[of_class], lengths[of_class], number)
+        for of_class in (spans.classes == row for row in range(len(classes_of(tagging.labels))))
+    ]
+    unknown = count_by_row(is_unknown, offsets).astype(float)
+    return batch.lengths.astype(float), unknown, np.array(entities), tagging.confidence
 
 
 def _difference(

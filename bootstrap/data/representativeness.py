@@ -25,7 +25,7 @@ import numpy.typing as npt
 from bootstrap.data.samples import token_shares
 from corpus.batch import Batch, concatenate
 from corpus.patients import number_patients
-from corpus.ragged import offsets_of
+from corpus.ragged import count_by_row
 from corpus.tags import classes_of, find_entities
 
 #: A seed is enriched if its share of documents with entities exceeds validation's by this.
@@ -275,9 +275,7 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
 
 def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
     """Return which documents of a tagged batch have an entity, shape (D,)."""
-    inside = offsets_of(batch.tags > 0)
-    has: npt.NDArray[np.bool_] = np.diff(inside[batch.document_offsets]) > 0
-    return has
+    return count_by_row(batch.tags > 0, batch.document_offsets) > 0
 
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:

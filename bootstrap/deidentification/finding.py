@@ -16,7 +16,7 @@ from bootstrap.deidentification.repeated import REPEATED, PatientWords, may_tell
 from bootstrap.tagging import tag_in_chunks
 from corpus.batch import batch_of_texts
 from corpus.errors import Problems
-from corpus.tags import TokenSpans, classes_of, find_entities
+from corpus.tags import TokenSpans, classes_of, find_entities, tags_of_tokens
 from corpus.units import Unit, split_batch
 from gazetteers.phrases.matcher import BLOCKED
 from taggers import Tagger, Tagging
@@ -139,12 +139,7 @@ def widened(tagging: Tagging, document_offsets: Indices, threshold: float) -> np
     goes_on[document_offsets[:-1][document_offsets[:-1] < len(added)]] = False
     after_added = np.append(False, added[:-1])
     begins = np.where(added | after_added, ~goes_on, begins)
-    begin, inside = (
-        np.array([*(labels.index(f"{prefix}-{name}") for name in classes), 0], np.int16)
-        for prefix in "BI"
-    )
-    tags: npt.NDArray[np.int16] = np.where(begins, begin[of_tokens], inside[of_tokens])
-    return tags
+    return tags_of_tokens(of_tokens, begins, labels)
 
 
 def outside(spans: Spans, done: Spans, texts: Sequence[str]) -> Spans:

@@ -28,6 +28,7 @@ from bootstrap.deidentification.deidentify import (
 from bootstrap.deidentification.finding import TaggedNotes, within
 from bootstrap.tagging import applied
 from corpus.patients import patient_keys
+from corpus.ragged import ranges_of
 from taggers import Tagger
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -265,10 +266,8 @@ def _coverage(options: DeidentifyOptions, tagger: Tagger, notes: pa.RecordBatch)
     of_gold = [
         needed[a:b].max(initial=_ALWAYS) for a, b in zip(first.tolist(), last.tolist(), strict=True)
     ]
-    inside = np.zeros(len(needed) + 1, np.int64)
-    np.add.at(inside, first, 1)
-    np.add.at(inside, np.maximum(first, last), -1)
-    is_other = np.cumsum(inside)[:-1] == 0
+    is_other = np.ones(len(needed), bool)
+    is_other[ranges_of(first, np.maximum(last - first, 0))] = False
     return Coverage(
         np.array(of_gold, np.float64),
         np.array([_is_direct(options.policy, label) for label in gold.labels], bool),

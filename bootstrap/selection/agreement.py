@@ -18,7 +18,7 @@ from bootstrap.selection.contexts import contexts_of
 from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import Reference, content_of, proportions_of
 from corpus.batch import Batch
-from corpus.ragged import offsets_of, ranges_of
+from corpus.ragged import count_by_row, offsets_of, ranges_of
 from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities, tags_of_entities
 from taggers.base import Tagging
 
@@ -26,14 +26,9 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Average = Literal["words", "contexts"]
-Hashes = npt.NDArray[np.uint64]
 
 #: The maximum number of words of an entity whose other occurrences are found.
 MAX_WORDS = 8
-
-# Constants of the finalizer of splitmix64, and an odd multiplier of polynomial hashes.
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 #: The minimum support of an occurrence that no tagger tagged: more likely an entity than not.
 _LIKELY = 0.5
@@ -152,23 +147,21 @@ def agreed_spans(
     opinions = [Opinions.from_tagging(tagging, names) for tagging in taggings]
     candidates = _union([_entities(tagging, batch, names) for tagging in taggings])
     support = _support(opinions, candidates)
-    tagged = _covered(candidates, batch.n_tokens)
-    rejected = np.zeros(len(candidates.first), bool)
     if average == "words":
-        candidates, support = _with_recurrences(batch, candidates, support, opinions, tagged)
-        rejected = np.zeros(len(candidates.first), bool)
-    elif average == "contexts":
+        candidates, support = _with_recurrences(batch, candidates, support, opinions)
+    rejected = np.zeros(len(candidates.first), bool)
+    if average == "contexts":
         support, rejected = _in_contexts(batch, candidates, support, opinions)
     limits = _limits(reference, names, share, batch.n_tokens)
     accepted = np.flatnonzero(~rejected)
     chosen = _best_disjoint(candidates.take(accepted), support[accepted], limits, batch.n_tokens)
     outside = np.mean([view.outside for view in opinions if view.known.all()], axis=0)
     tags = np.where(outside >= min_outside, labels.index("O"), UNKNOWN).astype(np.int16)
-    tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
-    tags[_covered(candidates.take(rejected), batch.n_tokens)] = labels.index("O")
-    selected = _covered(chosen, batch.n_tokens)
+    tags[candidates.covered(batch.n_tokens)] = UNKNOWN
+    tags[candidates.take(rejected).covered(batch.n_tokens)] = labels.index("O")
+    selected = chosen.covered(batch.n_tokens)
     tags[selected] = tags_of_entities(chosen, batch.n_tokens, labels)[selected]
-    number = np.diff(offsets_of(tags != UNKNOWN)[batch.document_offsets])
+    number = count_by_row(tags != UNKNOWN, batch.document_offsets)
     usable = np.flatnonzero(number)
     indices, proportions = usable, None
     if len(usable) > most:
@@ -204,8 +197,6 @@ def _union(spans: Sequence[TokenSpans]) -> TokenSpans:
 
 def _support(opinions: Sequence[Opinions], spans: TokenSpans) -> Floats:
     """Compute the mean support of spans over the taggers that have their class, shape (E,)."""
-    if not len(spans.first):
-        return np.zeros(0)
     known = np.array([view.known[spans.classes] for view in opinions])
     support = np.array([view.support(spans) for view in opinions])
     mean: Floats = (support * known).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
@@ -213,23 +204,17 @@ def _support(opinions: Sequence[Opinions], spans: TokenSpans) -> Floats:
 
 
 def _with_recurrences(
-    batch: Batch,
-    candidates: TokenSpans,
-    support: Floats,
-    opinions: Sequence[Opinions],
-    tagged: Flags,
+    batch: Batch, candidates: TokenSpans, support: Floats, opinions: Sequence[Opinions]
 ) -> tuple[TokenSpans, Floats]:
     """Add the other occurrences of candidates, and average the support over occurrences."""
     spans, groups = recurrences(batch, candidates)
-    if not len(spans.first):
-        return candidates, support
     own = _support(opinions, spans)
     number = np.bincount(groups)
     average = np.bincount(groups, weights=own) / number
     mixed = np.where(number[groups] > 1, (own + average[groups]) / 2, own)
     keys = _keys(spans, batch.n_tokens)
     is_candidate = np.isin(keys, _keys(candidates, batch.n_tokens))
-    number_tagged = offsets_of(tagged)
+    number_tagged = offsets_of(candidates.covered(batch.n_tokens))
     overlaps = number_tagged[spans.last + 1] > number_tagged[spans.first]
     kept = is_candidate | (~overlaps & (mixed >= _LIKELY))
     return spans.take(kept), mixed[kept]
@@ -287,15 +272,6 @@ def _best_disjoint(
     return spans.take(order)
 
 
-def _covered(spans: TokenSpans, tokens: int) -> Flags:
-    """Return which tokens are in any of the spans, which may overlap."""
-    change = np.zeros(tokens + 1, np.int64)
-    np.add.at(change, spans.first, 1)
-    np.add.at(change, spans.last + 1, -1)
-    covered: Flags = np.cumsum(change)[:-1] > 0
-    return covered
-
-
 def recurrences(batch: Batch, spans: TokenSpans) -> tuple[TokenSpans, Indices]:
     """Find all occurrences of the words of spans in the documents of a batch.
 
@@ -314,50 +290,30 @@ def recurrences(batch: Batch, spans: TokenSpans) -> tuple[TokenSpans, Indices]:
     groups : ndarray of int64
         The number of the words and the class of each of them.
     """
-    lengths = spans.last - spans.first + 1
-    words = _mixed(batch.word_ids)
+    lengths, words = spans.last - spans.first + 1, batch.word_ids
+    size = len(batch.vocabulary)
     remaining = np.repeat(batch.document_offsets[1:], batch.lengths) - np.arange(batch.n_tokens)
-    parts: list[tuple[Indices, Indices, Indices, Indices]] = []
-    groups = 0
-    hashes = np.zeros(batch.n_tokens, np.uint64)
-    for number in range(1, int(lengths.max(initial=0)) + 1):
-        if number > MAX_WORDS:
-            break
-        hashes = hashes * _MULTIPLIER
-        hashes[: batch.n_tokens - number + 1] += words[number - 1 :]
-        rows = np.flatnonzero(lengths == number)
-        if not len(rows):
-            continue
-        part = _occurrences(hashes, remaining >= number, spans.first[rows], spans.classes[rows])
-        first, classes, numbers = part
-        parts.append((first, first + number - 1, classes, numbers + groups))
-        groups += int(numbers.max(initial=-1)) + 1
     long = np.flatnonzero(lengths > MAX_WORDS)
-    own = np.arange(groups, groups + len(long))
-    parts.append((spans.first[long], spans.last[long], spans.classes[long], own))
-    first, last, classes, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    number = len(long)
+    parts = [(spans.first[long], spans.last[long], spans.classes[long], np.arange(number))]
+    for length in np.unique(lengths[lengths <= MAX_WORDS]).tolist():
+        own = spans.take(lengths == length)
+        first = np.flatnonzero(remaining >= length)
+        texts, of_first = (np.zeros(len(part), np.int64) for part in (own.first, first))
+        # Each step numbers the beginnings of texts with one more word, and drops other places.
+        for step in range(length):
+            known, texts = np.unique(texts * size + words[own.first + step], return_inverse=True)
+            longer = of_first * size + words[first + step]
+            of_first = np.minimum(np.searchsorted(known, longer), len(known) - 1)
+            is_known = known[of_first] == longer
+            first, of_first = first[is_known], of_first[is_known]
+        pairs = np.unique(np.stack([texts, own.classes], axis=1), axis=0)
+        # An occurrence is repeated for each class of its words; these are neighbours in the pairs.
+        repeats = np.bincount(pairs[:, 0])
+        rows = ranges_of(offsets_of(repeats)[of_first], repeats[of_first])
+        first = np.repeat(first, repeats[of_first])
+        parts.append((first, first + length - 1, pairs[rows, 1], rows + number))
+        number += len(pairs)
+    first, last, classes, groups = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.lexsort((classes, last, first))
-    return TokenSpans(first[order], last[order], classes[order]), numbers[order]
-
-
-def _occurrences(
-    hashes: Hashes, fits: npt.NDArray[np.bool_], first: Indices, classes: Indices
-) -> tuple[Indices, Indices, Indices]:
-    """Return the first token, class and group of all occurrences of spans of one length."""
-    known, number = np.unique(hashes[first], return_inverse=True)
-    pairs = np.unique(np.stack([number.reshape(-1), classes], axis=1), axis=0)
-    place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-    tokens = np.flatnonzero(fits & (known[place] == hashes))
-    # An occurrence is repeated for each class of its words; these are neighbours among the pairs.
-    begin = np.searchsorted(pairs[:, 0], np.arange(len(known) + 1))
-    repeats = np.diff(begin)[place[tokens]]
-    groups = ranges_of(begin[place[tokens]], repeats)
-    return np.repeat(tokens, repeats), pairs[groups, 1], groups
-
-
-def _mixed(words: npt.NDArray[np.int32]) -> Hashes:
-    """Hash the indices of words (the finalizer of splitmix64)."""
-    mixed = words.astype(np.uint64) + _MULTIPLIER
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[0]
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX[1]
-    return mixed ^ (mixed >> np.uint64(31))
+    return TokenSpans(first[order], last[order], classes[order]), groups[order]

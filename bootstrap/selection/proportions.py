@@ -216,14 +216,8 @@ def configured_reference(
     rates = np.array([per_token[name] for name in classes])
     lengths = np.array([length[name] for name in classes])
     entities = rates * tokens
-    spread_length = np.sqrt(
-        np.divide(
-            lengths * (lengths - 1),
-            entities,
-            out=np.full(len(classes), np.inf),
-            where=entities > 0,
-        )
-    )
-    spread = [np.sqrt(rates / tokens), spread_length, [(empty * (1 - empty)) ** 0.5]]
+    never = np.full(len(classes), np.inf)
+    variance = np.divide(lengths * (lengths - 1), entities, out=never, where=entities > 0)
+    spread = [np.sqrt(rates / tokens), np.sqrt(variance), [(empty * (1 - empty)) ** 0.5]]
     values = np.concatenate([rates, lengths, [empty]])
     return Reference(Proportions(classes, values), np.concatenate(spread), np.inf)

@@ -20,7 +20,7 @@ from bootstrap.selection.agreement import Average, agreed_spans
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from corpus.batch import Batch
-from corpus.ragged import offsets_of
+from corpus.ragged import count_by_row
 from corpus.tags import UNKNOWN, find_entities
 from taggers.base import Detail, Tagging
 from taggers.options import Capability, option
@@ -173,8 +173,7 @@ def confident_parts(
     owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     for first, last, keep in zip(entities.first, entities.last, kept, strict=True):
         confident[first : last + 1] = keep
-    known = offsets_of(confident)
-    number = np.diff(known[batch.document_offsets])
+    number = count_by_row(confident, batch.document_offsets)
     useful = number == batch.lengths
     useful[owners[kept]] = True
     tags = np.where(confident, tagging.tags, UNKNOWN).astype(np.int16)
@@ -186,8 +185,8 @@ def agreement(
     options: SelectOptions,
     reference: Reference | None,
     *,
-    views: int = SECOND_VIEW,
-    average: Average | None = None,
+    views: int,
+    average: Average | None,
 ) -> SelectionFunction:
     """Build the strategy that selects the spans that the tagger and further views support.
 
@@ -211,6 +210,19 @@ def agreement(
 
 _PARTIAL: frozenset[Capability] = frozenset({"partial_tags"})
 
+
+def _agreement(
+    summary: str,
+    *,
+    views: int = SECOND_VIEW,
+    average: Average | None = None,
+    compared: Mapping[str, Any] | None = None,
+) -> StrategyKind:
+    """Return a row of agreement of views."""
+    build = partial(agreement, views=views, average=average)
+    return StrategyKind(build, summary, "token", _PARTIAL, views, compared)
+
+
 #: Strategies by their name in ``[select] strategy``. Add new strategies here.
 STRATEGIES: Mapping[str, StrategyKind] = {
     "confident_documents": StrategyKind(
@@ -222,44 +234,24 @@ STRATEGIES: Mapping[str, StrategyKind] = {
         detail="entity",
         needs=_PARTIAL | {"entity_probabilities"},
     ),
-    "agreement": StrategyKind(
-        agreement,
-        "spans that two views support",
-        detail="token",
-        needs=_PARTIAL,
-        views=SECOND_VIEW,
-        compared={},
+    "agreement": _agreement("spans that two views support", compared={}),
+    "consensus": _agreement(
+        "such spans at their other occurrences, too", average="words", compared={"min_outside": 0.9}
     ),
-    "consensus": StrategyKind(
-        partial(agreement, average="words"),
-        "such spans at their other occurrences, too",
-        detail="token",
-        needs=_PARTIAL,
-        views=SECOND_VIEW,
-        compared={"min_outside": 0.9},
-    ),
-    "agreement_with_lists": StrategyKind(
-        partial(agreement, views=LIST_VIEW),
+    "agreement_with_lists": _agreement(
         "spans that two views and a tagger of lists of names and places support",
-        detail="token",
-        needs=_PARTIAL,
         views=LIST_VIEW,
         compared={},
     ),
-    "context_support": StrategyKind(
-        partial(agreement, views=LIST_VIEW, average="contexts"),
+    "context_support": _agreement(
         "spans that these views support in their context: below their header, or after the words "
         "before them",
-        detail="token",
-        needs=_PARTIAL,
         views=LIST_VIEW,
+        average="contexts",
         compared={},
     ),
-    "likely_spans": StrategyKind(
-        partial(agreement, views=0),
-        "spans and tokens outside of them that the tagger takes for likely",
-        detail="token",
-        needs=_PARTIAL,
+    "likely_spans": _agreement(
+        "spans and tokens outside of them that the tagger takes for likely", views=0
     ),
 }
 
@@ -382,25 +374,19 @@ def initial_strategy_for(
     They are selected as a whole, with the threshold and the measure of the initial model. Where
     only documents with entities are, no proportions are kept.
     """
-    own = replace(
-        options,
-        confidence=initial.confidence,
-        measure=initial.measure,
-        strategy="confident_documents",
-    )
-    strategy = strategy_for(own, reference)
+    own = replace(options, confidence=initial.confidence, measure=initial.measure)
+    strategy = strategy_for(replace(own, strategy="confident_documents"), reference)
     if initial.documents == "all":
         return strategy
 
     def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
-        entities = np.diff(offsets_of(tagging.tags > 0)[batch.document_offsets])
         return select_examples(
             tagging,
             batch,
             reference=None,
             confidence=own.confidence,
             most=own.max_selected,
-            selectable=entities > 0,
+            selectable=count_by_row(tagging.tags > 0, batch.document_offsets) > 0,
         )
 
     return replace(strategy, select=select)

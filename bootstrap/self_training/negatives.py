@@ -12,11 +12,9 @@ import numpy.typing as npt
 
 from bootstrap.data.representativeness import has_entities
 from corpus.batch import NO_VALUE, Batch
-from corpus.ragged import offsets_of
+from corpus.ragged import count_by_row
 from taggers.annotators.lines import LineHeaders
 from taggers.base import Tagger
-
-Flags = npt.NDArray[np.bool_]
 
 #: The tagger itself judges headers of so many documents of the seed.
 _KNOWN = 3
@@ -63,20 +61,16 @@ def blank_documents(
     telling = np.array([*words, False], bool)[pool.word_ids]
     telling[pool.document_offsets[:-1][pool.lengths > 0]] = False
     names, places, counts = np.unique(headers, return_inverse=True, return_counts=True)
-    hits = np.bincount(places, _any(found, pool), len(names))
+    has_finds = count_by_row(found, pool.document_offsets) > 0
+    hits = np.bincount(places, has_finds, len(names))
     is_new = np.array([name not in known for name in names.tolist()], bool)
     blank_header = is_new & (counts >= _LEAST) & (hits < _SUPPORT * counts)
     has_header = headers != ""
-    blank = np.where(has_header, blank_header[places], ~_any(found | telling, pool))
+    is_empty = count_by_row(found | telling, pool.document_offsets) == 0
+    blank = np.where(has_header, blank_header[places], is_empty)
     rows = rng.permutation(np.flatnonzero(blank & (pool.lengths > 0)))[:number]
     chosen = pool.take(np.sort(rows))
     return chosen.with_tags(np.zeros(chosen.n_tokens, np.int16), gold.labels)
-
-
-def _any(flags: Flags, batch: Batch) -> Flags:
-    """Return which documents have a token with a flag."""
-    has: Flags = np.diff(offsets_of(flags)[batch.document_offsets]) > 0
-    return has
 
 
 def _headers(batch: Batch) -> npt.NDArray[np.str_]:

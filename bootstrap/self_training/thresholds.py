@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from corpus.evaluation.scoring import Entities, GoldBatch
+from corpus.evaluation.scoring import Entities, GoldBatch, matches
 from corpus.patients import number_patients
 from corpus.tags import classes_of, find_entities
 from taggers.base import Tagging
@@ -51,7 +51,8 @@ def chosen_min_probability(validation: GoldBatch, tagging: Tagging) -> dict[str,
     predicted = Entities.from_tags(batch.with_tags(tagging.tags, tagging.labels))
     entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     above = tagging.entity_confidence(entities)[:, None] >= np.array(STEPS)
-    is_right, sides = _is_right(predicted, gold), number_patients(batch.groups, batch.ids) % 2
+    is_right = np.logical_and(*matches(gold, predicted))
+    sides = number_patients(batch.groups, batch.ids) % 2
     names = classes_of(tagging.labels)
     # By class, half and threshold: the entities that are left, and those of them that are right.
     groups = 2 * predicted.classes + sides[predicted.rows]
@@ -97,7 +98,7 @@ def chosen_propagation(validation: GoldBatch, tagging: Tagging) -> dict[str, Rea
 
     def counts(tagging: Tagging) -> tuple[_Counts, _Counts]:
         predicted = Entities.from_tags(batch.with_tags(tagging.tags, tagging.labels))
-        sides, is_right = notes[predicted.rows] % 2, _is_right(predicted, gold)
+        sides, is_right = notes[predicted.rows] % 2, np.logical_and(*matches(gold, predicted))
         return np.bincount(sides, minlength=2), np.bincount(sides[is_right], minlength=2)
 
     before = counts(tagging)
@@ -124,15 +125,3 @@ def _best(kept: _Counts, right: _Counts, annotated: _Counts) -> int:
 def _f1(kept: _Counts, right: _Counts, annotated: _Counts) -> npt.NDArray[np.float64]:
     f1: npt.NDArray[np.float64] = 2 * right / np.maximum(kept + annotated, 1)
     return f1
-
-
-def _is_right(predicted: Entities, gold: Entities) -> npt.NDArray[np.bool_]:
-    """Return which predicted entities are annotated."""
-
-    def rows(entities: Entities) -> list[tuple[int, int, int, str]]:
-        names = [entities.names[kind] for kind in entities.classes.tolist()]
-        columns = (entities.rows, entities.starts, entities.ends)
-        return list(zip(*(column.tolist() for column in columns), names, strict=True))
-
-    annotated = set(rows(gold))
-    return np.array([row in annotated for row in rows(predicted)], bool)

@@ -20,7 +20,7 @@ from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, quoted
 from corpus.evaluation.measures import MEASURES, ConfusionCounts, Scores
-from corpus.ragged import owners_of
+from corpus.ragged import owners_of, ranges_of
 from corpus.tags import classes_of, find_entities, touched_tokens
 from corpus.tokens import Tokens, tokenize
 from corpus.units import count_lines
@@ -326,9 +326,6 @@ def _covered_tokens(tokens: Tokens | Batch, entities: Entities) -> npt.NDArray[n
         begins=entities.starts,
         finishes=entities.ends,
     )
-    touched = last >= first
-    changes = np.zeros(tokens.n_tokens + 1, np.int64)
-    np.add.at(changes, first[touched], 1)
-    np.add.at(changes, last[touched] + 1, -1)
-    covered: npt.NDArray[np.bool_] = np.cumsum(changes[:-1]) > 0
+    covered = np.zeros(tokens.n_tokens, bool)
+    covered[ranges_of(first, np.maximum(last + 1 - first, 0))] = True
     return covered

@@ -15,7 +15,7 @@ from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import number_distinct
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.patients import NOBODY, patient_numbers
-from corpus.ragged import offsets_of, used_only
+from corpus.ragged import count_by_row, used_only
 from taggers.crf.channels import Channels
 from taggers.crf.training.observed_counts import (
     Pairs,
@@ -245,4 +245,4 @@ def _ranks(order: Indices) -> Codes:
 
 def partial(document_offsets: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
     """Return which documents have partial annotation: tokens with an unknown label."""
-    return np.asarray(np.diff(offsets_of(tags < 0)[document_offsets]) > 0)
+    return count_by_row(tags < 0, document_offsets) > 0
