@@ -260,15 +260,9 @@ class Tagger(Protocol):
         TrainingError
             If training produces no usable model.
         """
-        ...
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the tags of documents.
 
@@ -282,8 +276,6 @@ class Tagger(Protocol):
             What to compute in addition to tags (see `Detail`).
             ``"entity"`` is requested only if the options have the capability
             ``entity_probabilities``.
-        progress : callable, optional
-            Called with the number of tagged documents and the number of all documents.
 
         Raises
         ------
@@ -292,7 +284,6 @@ class Tagger(Protocol):
         ValueError
             If the tagger has not been trained.
         """
-        ...
 
     def save(self, folder: Path) -> None:
         """Write the model into a folder, which is created if it does not exist.
@@ -300,7 +291,6 @@ class Tagger(Protocol):
         The folder contains ``model.json``, a JSON object whose key ``kind`` is the kind of the
         tagger. `taggers.model_folder.write_model` writes such a folder, with digests of all files.
         """
-        ...
 
 
 class RegisteredTagger(Tagger, Protocol):
@@ -315,4 +305,3 @@ class RegisteredTagger(Tagger, Protocol):
         InputError
             If the folder holds no model of this kind, or a damaged one.
         """
-        ...

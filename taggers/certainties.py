@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.tags import find_entities
-from taggers.base import Detail, Progress, Tagging
+from taggers.base import Detail, Tagging
 from taggers.confidence import check_measure, document_confidence, entity_probabilities_of
 from taggers.trained_tagger import OptionsT, TrainedTagger
 
@@ -29,12 +29,7 @@ class CertainTagger(TrainedTagger[OptionsT]):
         """Return the tag and the certainty of each token."""
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "min_marginal",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "min_marginal", detail: Detail = "document"
     ) -> Tagging:
         """Predict the tags of documents; see `taggers.base.Tagger.tag`.
 
@@ -44,8 +39,6 @@ class CertainTagger(TrainedTagger[OptionsT]):
         self._check_trained()
         check_measure(measure)
         tags, certainty = self._decoded(batch)
-        if progress:
-            progress(len(batch), len(batch))
         confidence = document_confidence(
             measure, batch.document_offsets, token_confidence=certainty
         )

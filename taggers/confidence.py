@@ -108,6 +108,27 @@ def _reduced(
     return np.asarray(function.reduceat(transform(token_confidence), first))
 
 
+def spread(values: Floats, columns: Sequence[int] | npt.NDArray[np.int64], number: int) -> Floats:
+    """Move the columns of an array to others of a wider one, whose other columns are 0.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (R, C)
+        The values.
+    columns : sequence of int, of length C
+        The place of each column.
+    number : int
+        The number of columns of the result.
+
+    Returns
+    -------
+    ndarray of float64, shape (R, number)
+    """
+    wide = np.zeros((len(values), number))
+    wide[:, columns] = values
+    return wide
+
+
 def token_confidence_of(marginals: Floats, tags: npt.NDArray[np.int16]) -> Floats:
     """Return the marginal probability of the tag of each token.
 

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from bootstrap.execution.processes import Executor, SerialExecutor, executor_for, in_processes
+from bootstrap.execution.processes import SerialExecutor, executor_for, in_processes
 from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.errors import InputError
@@ -57,8 +57,6 @@ class ParallelTagger:
         The options of training.
     jobs : int
         Number of processes that tag.
-    executor : Executor, optional
-        The executor that tags; by default one for the number of jobs.
     report : callable
         Called with the progress.
     files : mapping of str to bytes
@@ -74,7 +72,6 @@ class ParallelTagger:
         options: TaggerOptions | None,
         *,
         jobs: int = 1,
-        executor: Executor | None = None,
         report: ReportStage = _silent,
         files: Mapping[str, bytes] | None = None,
         keeps: bool = False,
@@ -86,7 +83,7 @@ class ParallelTagger:
         self.training: Training | None = None
         self.kind = kind
         self._options = options
-        self._executor = executor or executor_for(jobs)
+        self._executor = executor_for(jobs)
         self._jobs = jobs
         self._report = report
         self._tagger: Tagger | None = None
@@ -98,12 +95,11 @@ class ParallelTagger:
         *,
         trust: Collection[str] = (),
         jobs: int = 1,
-        executor: Executor | None = None,
         report: ReportStage = _silent,
     ) -> Self:
         """Load a model from its folder; `trust` is as in `taggers.registry.load_tagger`."""
         tagger = load_tagger(folder, trust=trust)
-        loaded = cls(folder, tagger.kind, None, jobs=jobs, executor=executor, report=report)
+        loaded = cls(folder, tagger.kind, None, jobs=jobs, report=report)
         loaded._use(tagger)
         return loaded
 
@@ -160,12 +156,7 @@ class ParallelTagger:
         self._digest = read_digest(self.folder)
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Tag documents in chunks; a process that was ended raises a `KilledError`."""
         if self._tagger is None:
@@ -184,10 +175,7 @@ class ParallelTagger:
         taggings = []
         for start, tagging in zip(starts, results, strict=True):
             taggings.append(tagging)
-            done = min(start + _CHUNK, len(batch))
-            self._report("tagging", done, len(batch))
-            if progress:
-                progress(done, len(batch))
+            self._report("tagging", min(start + _CHUNK, len(batch)), len(batch))
         return joined(taggings)
 
     def apply(

@@ -13,7 +13,7 @@ import numpy as np
 from corpus.batch import Batch
 from corpus.patients import number_patients
 from taggers.base import Detail, Progress, Tagging, Training, TrainingError
-from taggers.confidence import check_measure, needs_marginals
+from taggers.confidence import check_measure
 from taggers.crf.crf_options import LIST_TAGS, CRFOptions
 from taggers.features.feature_options import name_of
 from taggers.features.resources import Resources, clusters_for
@@ -88,7 +88,8 @@ class CRFTagger(FeatureTagger[CRFOptions]):
 
     def _fit(self, train: Batch, warm_start: CRFTagger | None, progress: Progress | None) -> Self:
         from taggers.crf.training.trainers import train_crf  # noqa: PLC0415 - numba is slow to import
-        from taggers.crf.wordtype import mean_of_crfs  # noqa: PLC0415 - the same
+        from taggers.crf.weights import averaged  # noqa: PLC0415 - the same
+        from taggers.crf.wordtype import REALS, WordTypeCRF  # noqa: PLC0415 - the same
 
         batch, parts = self._with_streams(train), self._parts()
         before = warm_start._trained() if warm_start is not None else None
@@ -99,7 +100,9 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         crfs, trainings = zip(*trained, strict=True)
         self._crf, self.training = crfs[0], trainings[0]
         if len(parts) > 1:
-            self._crf = mean_of_crfs(crfs, list(_SHARES.values()), self._templates())
+            weights = averaged([crf.weights for crf in crfs], list(_SHARES.values()))
+            real = REALS[self.options.precision]
+            self._crf = WordTypeCRF(self._templates(), crfs[0].labels, weights, real)
             self.training = Training.of_parts(dict(zip(_SHARES, trainings, strict=True)))
         self.labels = train.labels
         return self
@@ -114,20 +117,11 @@ class CRFTagger(FeatureTagger[CRFOptions]):
         return [templates.without(of_clusters), templates.without(of_words)]
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the most probable tag sequences; see `taggers.base.Tagger.tag`."""
         check_measure(measure)
-        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        chain = self.chain(batch)
-        decoded = chain.decode(detail=need, progress=progress)
-        decoded = decoded.renumbered(chain.labels, self.labels)
-        return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
+        return self.chain(batch).tag(self.labels, measure, detail)
 
     def chain(self, batch: Batch) -> LinearChain:
         """Return the scores of the labels that the model has; see `taggers.crf.linear_chain`."""

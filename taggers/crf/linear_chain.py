@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.tags import classes_of, well_formed
-from taggers.base import Detail, Progress, Tagging
-from taggers.confidence import document_confidence, token_confidence_of
+from taggers.base import Detail, Tagging
+from taggers.confidence import document_confidence, needs_marginals, spread, token_confidence_of
 from taggers.crf import lattice
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 from taggers.threads import one_thread
@@ -45,60 +45,6 @@ class Decoded:
     chosen: Floats | None
     marginals: Floats | None
     entities: Floats | None
-
-    def renumbered(self, names: Sequence[str], labels: Sequence[str]) -> Decoded:
-        """Return the same for more labels, or for labels in another order.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The present labels.
-        labels : sequence of str
-            The new labels, which include the present ones.
-        """
-        numbers = [labels.index(name) for name in names]
-        classes = classes_of(labels)
-        own = [classes.index(name) for name in classes_of(names)]
-        return replace(
-            self,
-            labels=np.array(numbers, np.int16)[self.labels],
-            marginals=_spread(self.marginals, numbers, len(labels)),
-            entities=_spread(self.entities, own, len(classes)),
-        )
-
-    def tagging(
-        self, labels: tuple[str, ...], document_offsets: Indices, measure: str, detail: Detail
-    ) -> Tagging:
-        """Return the tags of documents, with a measure of confidence and the requested detail."""
-        chosen = self.chosen
-        if self.marginals is not None:
-            chosen = token_confidence_of(self.marginals, self.labels)
-        if detail == "tags":
-            confidence = np.ones(len(document_offsets) - 1)
-        else:
-            confidence = document_confidence(
-                measure,
-                document_offsets,
-                token_confidence=chosen,
-                log_probability=self.log_probability,
-            )
-        return Tagging(
-            well_formed(self.labels, document_offsets, labels),
-            labels,
-            confidence,
-            None if detail == "document" else chosen,
-            self.marginals,
-            self.entities,
-        )
-
-
-def _spread(values: Floats | None, columns: Sequence[int], number: int) -> Floats | None:
-    """Spread values over these columns of a wider array, whose other columns are 0."""
-    if values is None:
-        return None
-    spread = np.zeros((len(values), number))
-    spread[:, columns] = values
-    return spread
 
 
 #: Computes the scores of the labels of packed tokens, shape (packed tokens, P), into an array.
@@ -141,26 +87,53 @@ class LinearChain:
         """The number of labels with padding, P."""
         return -(-len(self.transition) // lattice.LANES) * lattice.LANES
 
-    def decode(self, *, detail: Detail = "document", progress: Progress | None = None) -> Decoded:
+    def tag(self, labels: tuple[str, ...], measure: str, detail: Detail) -> Tagging:
+        """Predict the most probable label sequences.
+
+        Parameters
+        ----------
+        labels : tuple of str
+            The labels of the tagger, which include those of the chain, in any order.
+        measure, detail : str
+            The measure of confidence in documents and what to compute in addition to tags, as in
+            `taggers.base.Tagger.tag`.
+        """
+        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
+        decoded, offsets = self.decode(need), self.document_offsets
+        numbers, classes = [labels.index(name) for name in self.labels], classes_of(labels)
+        best, chosen = np.array(numbers, np.int16)[decoded.labels], decoded.chosen
+        marginals, entities = decoded.marginals, decoded.entities
+        if marginals is not None:
+            marginals = spread(marginals, numbers, len(labels))
+            chosen = token_confidence_of(marginals, best)
+        if entities is not None:
+            own = [classes.index(name) for name in classes_of(self.labels)]
+            entities = spread(entities, own, len(classes))
+        confidence = np.ones(len(offsets) - 1)
+        if detail != "tags":
+            confidence = document_confidence(
+                measure, offsets, token_confidence=chosen, log_probability=decoded.log_probability
+            )
+        tags = well_formed(best, offsets, labels)
+        token_confidence = None if detail == "document" else chosen
+        return Tagging(tags, labels, confidence, token_confidence, marginals, entities)
+
+    def decode(self, detail: Detail = "document") -> Decoded:
         """Compute the best label sequence of each document.
 
         Parameters
         ----------
         detail : str
             What to compute in addition to the best sequences; see `taggers.base.Detail`.
-        progress : callable, optional
-            Called with the number of documents done and of all documents.
         """
         with one_thread():
-            return self._decode(detail, progress)
+            return self._decode(detail)
 
-    def _decode(self, detail: Detail, progress: Progress | None) -> Decoded:
+    def _decode(self, detail: Detail) -> Decoded:
         transition, offsets, real = self.transition, self.document_offsets, self.real
         padded = lattice.padded_transition(transition, real)
-        transitions, labels = (
-            lattice.Transitions(transition, real),
-            EntityLabels.from_names(self.labels),
-        )
+        transitions = lattice.Transitions(transition, real)
+        labels = EntityLabels.from_names(self.labels)
         number, tokens = len(offsets) - 1, int(offsets[-1])
         tags, log_probability = np.zeros(tokens, np.int16), np.zeros(number)
         chosen = np.zeros(tokens) if detail in {"token", "entity"} else None
@@ -168,7 +141,6 @@ class LinearChain:
         packings = lattice.pack(offsets, self.packed)
         largest = max((packing.tokens for packing in packings), default=0)
         buffers = np.empty((2, largest, self.width), real)
-        done = number - sum(len(packing.documents) for packing in packings)
         entities = []
         for packing in packings:
             scores, other = buffers[:, : packing.tokens]
@@ -176,9 +148,6 @@ class LinearChain:
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, padded, other)
             lattice.backtrack(packing.where, scores, other, padded, transition, tags, best)
-            done += len(best)
-            if progress:
-                progress(done, number)
             if detail == "tags":
                 continue
             sums = transitions.forward(packing, scores, other)

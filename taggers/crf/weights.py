@@ -160,7 +160,8 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
 def averaged(parts: Sequence[Weights], shares: Sequence[float]) -> Weights:
     """Return the weighted mean of the weights of CRFs with the same labels and documents.
 
-    A weight that one of them lacks counts as 0.
+    The CRF that has them is the logarithmic opinion pool of the others; see
+    `taggers.ensemble.pooling`. The shares sum to 1. A weight that a CRF lacks counts as 0.
     """
     labels, offsets = parts[0].labels, max(part.offsets for part in parts)
     hashes = np.concatenate([part.values.hashes for part in parts])

@@ -21,7 +21,6 @@ from taggers.crf.weights import (
     FeatureValues,
     Weights,
     add_weights,
-    averaged,
     border_hashes,
     empty_table,
     middle,
@@ -167,24 +166,3 @@ class WordTypeCRF:
         labels = model.engine_labels()
         weights = read_weights(model, len(labels), 2 * templates.reach + 1)
         return cls(templates, labels, weights, REALS[precision])
-
-
-def mean_of_crfs(
-    crfs: Sequence[WordTypeCRF], shares: Sequence[float], templates: Templates
-) -> WordTypeCRF:
-    """Return the CRF whose weights are the weighted means of those of CRFs of the same documents.
-
-    Its distribution is a logarithmic opinion pool (see `taggers.ensemble.pooling`) of those of the
-    others.
-
-    Parameters
-    ----------
-    crfs : sequence of WordTypeCRF
-        CRFs with the same labels.
-    shares : sequence of float
-        The weight of each; their sum is 1.
-    templates : Templates
-        The templates of all of them together.
-    """
-    weights = averaged([crf.weights for crf in crfs], shares)
-    return WordTypeCRF(templates, crfs[0].labels, weights, crfs[0]._real)

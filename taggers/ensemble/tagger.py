@@ -21,7 +21,7 @@ from taggers.base import (
     kernels_of,
     trains_in_process,
 )
-from taggers.confidence import check_measure, needs_marginals
+from taggers.confidence import check_measure, spread
 from taggers.ensemble.ensemble_options import (
     EnsembleOptions,
     errors_of_member,
@@ -48,7 +48,6 @@ class ChainTagger(Tagger, Protocol):
 
     def chain(self, batch: Batch) -> LinearChain | None:
         """Return the chain of the documents of a batch, if its options allow it."""
-        ...
 
 
 class EnsembleTagger(TrainedTagger[EnsembleOptions]):
@@ -134,12 +133,7 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         return tuple(members)
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the most probable tag sequences; see `taggers.base.Tagger.tag`.
 
@@ -152,19 +146,8 @@ class EnsembleTagger(TrainedTagger[EnsembleOptions]):
         """
         check_measure(measure)
         self._check_trained()
-        taggings = []
-        for start, stop in _pieces(batch.document_offsets):
-            taggings.append(self._tag_piece(batch.slice(start, stop), measure, detail))
-            if progress:
-                progress(stop, len(batch))
-        return joined(taggings)
-
-    def _tag_piece(self, batch: Batch, measure: str, detail: Detail) -> Tagging:
-        """Tag documents all at once."""
-        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        chain = self._chain(batch)
-        decoded = chain.decode(detail=need).renumbered(chain.labels, self.labels)
-        return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
+        parts = (batch.slice(*piece) for piece in _pieces(batch.document_offsets))
+        return joined([self._chain(part).tag(self.labels, measure, detail) for part in parts])
 
     def _chain(self, batch: Batch) -> LinearChain:
         """Return the pool of the members."""
@@ -263,8 +246,8 @@ def _chain_of(member: Tagger, batch: Batch, labels: Sequence[str]) -> LinearChai
                 "ensemble pools; its method tag has to return them for the detail labels"
             )
         _refuse_unknown(member, tagging.labels, labels)
-        marginals = np.zeros((batch.n_tokens, len(labels)))
-        marginals[:, [labels.index(name) for name in tagging.labels]] = tagging.marginals
+        columns = [labels.index(name) for name in tagging.labels]
+        marginals = spread(tagging.marginals, columns, len(labels))
         return chain_of_marginals(marginals, batch.document_offsets, labels)
     _refuse_unknown(member, chain.labels, labels)
     return chain

@@ -18,7 +18,6 @@ from taggers.confidence import (
     check_measure,
     document_confidence,
     entity_probabilities_of,
-    needs_marginals,
     token_confidence_of,
 )
 from taggers.crf import lattice
@@ -152,12 +151,7 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
         return Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the tags of documents; see `taggers.base.Tagger.tag`.
 
@@ -168,16 +162,12 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
         self._check_trained()
         batch = self._with_streams(batch)
         if self.options.subsequence:
-            return self._tag_subsequences(batch, measure, detail, progress)
-        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
-        decoded = self._chain(batch, self._sequences(batch)).decode(detail=need, progress=progress)
-        return decoded.tagging(self.labels, batch.document_offsets, measure, detail)
+            return self._tag_subsequences(batch, measure, detail)
+        return self._chain(batch, self._sequences(batch)).tag(self.labels, measure, detail)
 
-    def _tag_subsequences(
-        self, batch: Batch, measure: str, detail: Detail, progress: Progress | None
-    ) -> Tagging:
+    def _tag_subsequences(self, batch: Batch, measure: str, detail: Detail) -> Tagging:
         sequences = self._sequences(batch)
-        decoded = self._chain(batch, sequences).decode(detail="labels")
+        decoded = self._chain(batch, sequences).decode("labels")
         assert decoded.marginals is not None
         marginals = decoded.marginals[sequences.best]
         best = marginals.argmax(axis=1).astype(np.int16)
@@ -187,8 +177,6 @@ class BiLSTMCRFTagger(WordNetworkTagger[BiLSTMCRFOptions]):
         if detail == "entity":
             spans = find_entities(tags, batch.document_offsets, self.labels)
             entities = entity_probabilities_of(marginals, spans, self.labels)
-        if progress:
-            progress(len(batch), len(batch))
         return Tagging(
             tags,
             self.labels,

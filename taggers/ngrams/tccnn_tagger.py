@@ -176,12 +176,7 @@ class TCCNNTagger(WordNetworkTagger[TCCNNOptions]):
         return ngram_filter.find(batch, self.options.length, pos)
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the tags of documents; see `taggers.base.Tagger.tag`.
 
@@ -210,11 +205,6 @@ class TCCNNTagger(WordNetworkTagger[TCCNNOptions]):
             chosen = np.flatnonzero(best)
             spans.append((first[part][chosen], last[part][chosen], best[chosen] - 1))
             rows.append(probabilities[chosen])
-            if progress:
-                done = np.searchsorted(batch.document_offsets, first[part][-1], side="right") - 1
-                progress(int(done), len(batch))
-        if progress:
-            progress(len(batch), len(batch))
         entities, of_entities = _joined(spans, rows, len(classes_of(self.labels)) + 1)
         tags = tags_of_entities(entities, batch.n_tokens, self.labels)
         outside = np.maximum(1 - marginals[:, 0], 0)

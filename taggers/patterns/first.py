@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from corpus.ragged import ranges_of
 from corpus.storage.fields import Fields, parse_json
 from corpus.tags import TokenSpans, bio_labels, classes_of, find_entities, tags_of_entities
 from taggers.base import Detail, Progress, Tagger, Tagging, kernels_of
-from taggers.confidence import token_confidence_of
+from taggers.confidence import spread, token_confidence_of
 from taggers.model_folder import add_to_model
 from taggers.patterns import KERNELS, PATTERNS_FILE
 from taggers.patterns.labelled import LabelledPatterns, entities_of
@@ -26,7 +26,6 @@ from taggers.privacy.pruning import PrunableTagger, Pruning
 if TYPE_CHECKING:
     from taggers.privacy.public_lists import PublicLists
 
-_Array = npt.NDArray[Any]
 
 #: The name of the part of the model.
 _PART = "patterns before the tagger"
@@ -69,15 +68,10 @@ class PatternsFirst:
         return self
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the tags of documents; see `taggers.base.Tagger.tag`."""
-        tagging = self.tagger.tag(batch, measure=measure, detail=detail, progress=progress)
+        tagging = self.tagger.tag(batch, measure=measure, detail=detail)
         return self._with_spans(tagging, self.patterns.find(batch)[0], batch)
 
     def _with_spans(self, tagging: Tagging, spans: TokenSpans, batch: Batch) -> Tagging:
@@ -109,13 +103,13 @@ class PatternsFirst:
         confidence = np.where(columns[tagging.tags] == tags, tagging.token_confidence, 0.0)
         marginals, probabilities = tagging.marginals, tagging.entity_probabilities
         if marginals is not None:
-            marginals = _widened(marginals, columns, len(self.labels))
+            marginals = spread(marginals, columns, len(self.labels))
             marginals[is_known] = np.eye(len(self.labels))[tags[is_known]]
             confidence = token_confidence_of(marginals, tags)
         confidence[is_known] = 1.0
         if probabilities is not None:
             certain = np.eye(len(classes))[named[known.classes]]
-            others = _widened(probabilities[kept], own, len(classes))
+            others = spread(probabilities[kept], own, len(classes))
             probabilities = np.concatenate([certain, others])[order]
         return replace(
             result,
@@ -172,10 +166,3 @@ def patterns_bytes(patterns: LabelledPatterns) -> bytes:
 def without_patterns(tagger: Tagger) -> Tagger:
     """Return a tagger without the patterns before it."""
     return tagger.tagger if isinstance(tagger, PatternsFirst) else tagger
-
-
-def _widened(values: _Array, columns: _Array, number: int) -> _Array:
-    """Move columns to others among `number` columns, which are 0 elsewhere."""
-    wide = np.zeros((len(values), number))
-    wide[:, columns] = values
-    return wide

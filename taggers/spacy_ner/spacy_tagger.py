@@ -98,12 +98,7 @@ class SpacyTagger(TrainedTagger[SpacyOptions]):
         return self
 
     def tag(
-        self,
-        batch: Batch,
-        *,
-        measure: str = "probability",
-        detail: Detail = "document",
-        progress: Progress | None = None,
+        self, batch: Batch, *, measure: str = "probability", detail: Detail = "document"
     ) -> Tagging:
         """Predict the entities of the best sequence of transitions; see `taggers.base.Tagger.tag`.
 
@@ -118,10 +113,6 @@ class SpacyTagger(TrainedTagger[SpacyOptions]):
             of_best, of_scored = self._parsed(batch, offsets[start : start + _PIECE + 1])
             best += of_best
             scored += of_scored
-            if progress:
-                progress(int(documents[start]), len(batch))
-        if progress:
-            progress(len(batch), len(batch))
         spans, chances = _spans(scored)
         marginals = np.zeros((batch.n_tokens, len(self.labels)))
         for kind, name in enumerate(classes_of(self.labels)):

@@ -18,7 +18,7 @@ import pytest
 
 from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger, fit_all
-from bootstrap.execution.processes import Executor, KilledError
+from bootstrap.execution.processes import Executor, KilledError, applying
 from bootstrap.self_training.training import Fit
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
@@ -239,7 +239,8 @@ def test_any_executor_gives_the_same_tags(trained, unlabelled, monkeypatch) -> N
     """Models travel by path: what is sent is little more than the documents."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     executor = PicklingExecutor()
-    elsewhere = ParallelTagger.load(trained.folder, executor=executor).tag(unlabelled)
+    with applying(executor):
+        elsewhere = ParallelTagger.load(trained.folder).tag(unlabelled)
     here = trained.tag(unlabelled)
     assert (elsewhere.tags == here.tags).all()
     assert (elsewhere.confidence == here.confidence).all()
@@ -252,7 +253,8 @@ def test_a_worker_refuses_a_model_with_another_digest(
     trained: ParallelTagger, labelled: Batch, unlabelled: Batch, tmp_path: Path
 ) -> None:
     trained.save(tmp_path / "model")
-    tagger = ParallelTagger.load(tmp_path / "model", executor=PicklingExecutor())
+    with applying(PicklingExecutor()):
+        tagger = ParallelTagger.load(tmp_path / "model")
     other = CRFTagger(replace(OPTIONS, window=0)).fit(labelled, rng=np.random.default_rng(0))
     other.save(tmp_path / "model")
     big = unlabelled.take(np.tile(np.arange(len(unlabelled)), 6))

@@ -238,13 +238,3 @@ def test_a_very_long_document_is_that_of_a_straightforward_computation(real, ste
     assert actual.log_probability[1] == pytest.approx(log_probability, rel=relative)
     assert np.isfinite(actual.chosen).all()
     assert ((actual.chosen > 0) & (actual.chosen <= 1 + 1e-5)).all()
-
-
-def test_progress_is_told_of_documents() -> None:
-    case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
-    steps: list[tuple[int, int]] = []
-    chain = case.chain(np.float32, packed=10)
-    chain.decode(progress=lambda *step: steps.append(step))
-    assert steps == sorted(steps)
-    assert len(steps) > 1
-    assert steps[-1] == (7, 7)

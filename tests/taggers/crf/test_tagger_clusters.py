@@ -68,9 +68,9 @@ def test_words_and_clusters_are_trained_apart_and_averaged(folder, half, rest) -
     words = replace(both, features=("form[-1..1]", "shape"), clusters="", cluster_features=())
     clusters = replace(both, features=("capitalization",), cluster_features=())
     actual, *apart = (fitted(half, chosen) for chosen in (both, words, clusters))
-    pool = pooled([tagger.chain(rest) for tagger in apart], [1 / 3, 2 / 3]).decode(detail="labels")
+    pool = pooled([tagger.chain(rest) for tagger in apart], [1 / 3, 2 / 3])
     marginals = actual.tag(rest, detail="labels").marginals
-    expected = pool.renumbered(apart[0].chain(rest).labels, actual.labels).marginals
+    expected = pool.tag(actual.labels, "probability", "labels").marginals
     np.testing.assert_allclose(marginals, expected, atol=1e-5)
     together = fitted(half, replace(both, cluster_features=()))
     assert np.abs(together.tag(rest, detail="labels").marginals - marginals).max() > 0.01

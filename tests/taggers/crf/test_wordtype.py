@@ -2,6 +2,8 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,9 +161,12 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list
 def test_documents_are_decoded_on_one_thread() -> None:
     threads: set[int] = set()
 
-    def look(*_: int) -> None:
+    chain = WordTypeCRF(TEMPLATES, LABELS, random_weights()).chain(batch_of("paa"))
+
+    def score(*arguments: Any) -> None:
         pools = threadpoolctl.threadpool_info()
         threads.update(pool["num_threads"] for pool in pools if pool["user_api"] == "blas")
+        chain.score(*arguments)
 
-    WordTypeCRF(TEMPLATES, LABELS, random_weights()).chain(batch_of("paa")).decode(progress=look)
+    replace(chain, score=score).decode()
     assert threads == {1}

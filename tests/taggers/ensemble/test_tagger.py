@@ -21,6 +21,7 @@ from corpus.tags import find_entities, well_formed
 from taggers import CRFOptions, load_tagger, make_tagger
 from taggers.base import Tagger, TrainingError, kernels_of
 from taggers.confidence import document_confidence
+from taggers.crf.linear_chain import LinearChain
 from taggers.ensemble import tagger as ensemble_module
 from taggers.ensemble.ensemble_options import EnsembleOptions, Member
 from taggers.ensemble.pooling import chain_of_marginals, pooled
@@ -65,7 +66,7 @@ def test_two_equal_members_are_one_of_them_and_others_are_pooled(pair, train) ->
     own, other = marginals(narrow, train), marginals(wide, train)
     assert np.abs(own - other).max() > 0.05
     pool = pooled([narrow.chain(train), wide.chain(train)], [0.5, 0.5])
-    expected = pool.decode(detail="labels").renumbered(pool.labels, pair.labels).marginals
+    expected = pool.tag(pair.labels, "probability", "labels").marginals
     np.testing.assert_allclose(marginals(pair, train), expected, atol=1e-12)
 
 
@@ -130,10 +131,17 @@ def test_details_and_confidence_are_those_of_the_pool(pair, train) -> None:
 
 
 def test_pieces_of_a_batch_are_tagged_alike(pair, train, monkeypatch) -> None:
-    whole, steps = pair.tag(train, detail="labels"), []
+    whole = pair.tag(train, detail="labels")
     monkeypatch.setattr(ensemble_module, "_PIECE", 14)
-    parts = pair.tag(train, detail="labels", progress=lambda *step: steps.append(step))
-    assert len(steps) > 4 and steps[-1] == (len(train), len(train))
+    chain, sizes = EnsembleTagger._chain, []
+
+    def counted(tagger: EnsembleTagger, piece: Batch) -> LinearChain:
+        sizes.append(len(piece))
+        return chain(tagger, piece)
+
+    monkeypatch.setattr(EnsembleTagger, "_chain", counted)
+    parts = pair.tag(train, detail="labels")
+    assert len(sizes) > 4 and sum(sizes) == len(train)
     assert parts.tags.tolist() == whole.tags.tolist()
     np.testing.assert_allclose(parts.marginals, whole.marginals, atol=1e-6)
     np.testing.assert_allclose(parts.confidence, whole.confidence, atol=1e-6)

@@ -39,7 +39,7 @@ class Fixed:
     def __init__(self, tags: np.ndarray, marginals: np.ndarray) -> None:
         self.tags, self.marginals = tags, marginals
 
-    def tag(self, batch, *, measure="probability", detail="document", progress=None) -> Tagging:
+    def tag(self, batch, *, measure="probability", detail="document") -> Tagging:
         entities = find_entities(self.tags, batch.document_offsets, LABELS)
         own = self.marginals[np.arange(len(self.tags)), self.tags]
         return Tagging(

@@ -75,7 +75,6 @@ class WordTagger:
         *,
         measure: str = "probability",
         detail: Detail = "document",
-        progress: Progress | None = None,
     ) -> Tagging:
         """Tag every token by itself."""
         column = {name: number for number, name in enumerate(self._names)}

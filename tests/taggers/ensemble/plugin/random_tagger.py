@@ -85,7 +85,6 @@ class RandomTagger:
         *,
         measure: str = "probability",
         detail: Detail = "document",
-        progress: Progress | None = None,
     ) -> Tagging:
         """Tag every token by itself."""
         unknown = [1.0] * len(self.labels)
