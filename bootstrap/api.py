@@ -50,6 +50,7 @@ from corpus.formats import Columns, WriteReport
 from corpus.formats.batches import batches_of, documents_of
 from corpus.tags import classes_of
 from corpus.units import Unit
+from taggers.base import Detail
 from taggers.options import Reach
 
 #: The keys of ``[data]`` that `train` takes as separate arguments.
@@ -82,6 +83,9 @@ class Model:
         """The classes that the model finds."""
         return classes_of(self.tagger.labels)
 
+    def _tag_options(self, measure: str, detail: Detail = "document") -> TagOptions:
+        return TagOptions(self.unit, measure, detail, self.propagate, self.min_probability)
+
     @typed
     def tag(
         self,
@@ -112,15 +116,8 @@ class Model:
         TypeError, InputError
             When a note is read that is neither a text nor a document; the message has its position.
         """
-        return tag_documents(
-            _documents_of(notes, "notes", str),
-            self.tagger,
-            self.unit,
-            measure,
-            detail="entity" if span_confidence else "document",
-            propagate=self.propagate,
-            min_probability=self.min_probability,
-        )
+        options = self._tag_options(measure, "entity" if span_confidence else "document")
+        return tag_documents(_documents_of(notes, "notes", str), self.tagger, options)
 
     @typed
     def deidentify(
@@ -187,10 +184,7 @@ class Model:
         >>> tag = bootstrap.load("runs/first").batch_tagger()  # doctest: +SKIP
         >>> frame.mapInArrow(lambda batches: map(tag, batches), schema)  # doctest: +SKIP
         """
-        options = TagOptions(
-            self.unit, measure, propagate=self.propagate, min_probability=self.min_probability
-        )
-        return BatchTagger(self.tagger.saved, options, _columns(columns))
+        return BatchTagger(self.tagger.saved, self._tag_options(measure), _columns(columns))
 
     @typed
     def batch_deidentifier(

@@ -202,8 +202,7 @@ def scores_on_test(demo: Demo, model: Path, jobs: int) -> Scores:
     classes = None if labels is None else dict(labels)
     gold = [note.with_classes(classes) for note in read(demo.notes("test"), problems=Problems())]
     tagger = ParallelTagger.load(model, jobs=jobs)
-    of_run = read_unit_file(model)
-    tagged = tag_documents(gold, tagger, of_run.unit, min_probability=of_run.min_probability)
+    tagged = tag_documents(gold, tagger, read_unit_file(model).tag_options())
     return score(gold, (note.document for note in tagged))
 
 

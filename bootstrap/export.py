@@ -120,11 +120,5 @@ def validation_notes(model: Path) -> Iterable[Document]:
 
 def f1_of(tagger: PrunableTagger, of_run: UnitFile, notes: list[Document]) -> float:
     """Compute the strict entity F1 of a model on annotated documents."""
-    tagged = tag_documents(
-        notes,
-        tagger,
-        of_run.unit,
-        propagate=of_run.propagate,
-        min_probability=of_run.min_probability,
-    )
+    tagged = tag_documents(notes, tagger, of_run.tag_options())
     return score(notes, [item.document for item in tagged]).counts("ner").f1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,6 @@ from corpus.storage.fields import parse_json
 from corpus.storage.opening import refuse_links
 from corpus.units import UNITS, Unit
 from taggers import Tagger, TrainingError, make_tagger
-from taggers.base import Detail
 from taggers.model_folder import read_file_of_model
 from taggers.options import Reach
 
@@ -75,6 +74,10 @@ class UnitFile(msgspec.Struct, frozen=True):
     propagate: dict[str, Reach] = {}
     columns: Columns = Columns()
     min_probability: dict[str, float] = {}
+
+    def tag_options(self) -> TagOptions:
+        """Return how the run would tag notes."""
+        return TagOptions(self.unit, propagate=self.propagate, min_probability=self.min_probability)
 
 
 def read_unit_file(model: Path) -> UnitFile:
@@ -165,14 +168,7 @@ class TaggedDocument:
 
 
 def tag_documents(
-    documents: Iterable[Document],
-    tagger: Tagger,
-    unit: Unit,
-    measure: str = "probability",
-    *,
-    detail: Detail = "document",
-    propagate: Mapping[str, Reach] | None = None,
-    min_probability: Mapping[str, float] | None = None,
+    documents: Iterable[Document], tagger: Tagger, options: TagOptions
 ) -> Iterator[TaggedDocument]:
     """Yield documents with the spans that a tagger finds, tagged a bounded number at a time.
 
@@ -182,13 +178,12 @@ def tag_documents(
         The documents; their own spans are ignored.
     tagger : Tagger
         The trained tagger.
-    unit, measure, detail, propagate, min_probability
-        As in `bootstrap.tagging.TagOptions`.
+    options : TagOptions
+        How they are tagged.
     """
-    options = TagOptions(unit, measure, detail, propagate or {}, min_probability or {})
     for batch in tagged_batches(batches_of(documents), tagger, options, TagSummary()):
         of_spans: Iterable[Sequence[float]] = repeat(())
-        if detail == "entity":
+        if options.detail == "entity":
             of_spans = batch.column(SPAN_CONFIDENCES).to_pylist()
         confidences = batch.column(CONFIDENCE).to_pylist()
         for document, confidence, sure in zip(

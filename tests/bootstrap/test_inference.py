@@ -16,6 +16,7 @@ from bootstrap import tagging
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import UnitFile, find_model, read_unit_file, tag_documents
 from bootstrap.runs.folder import Run
+from bootstrap.tagging import TagOptions
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, Problems
@@ -86,6 +87,8 @@ def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
             read_unit_file(tmp_path)
     add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
     assert read_unit_file(tmp_path) == UnitFile("line")
+    chosen = {"propagate": {"PERSON": "text"}, "min_probability": {"PERSON": 0.4}}
+    assert UnitFile("line", **chosen).tag_options() == TagOptions("line", **chosen)
 
 
 # Unusual characters
@@ -106,9 +109,10 @@ def hidden(document: Document, mark: str) -> Document:
 @pytest.mark.parametrize("mark", ["\xad", "\u200b\u200d"])
 @pytest.mark.parametrize("unit", ["document", "sentence"])
 def test_invisible_characters_change_no_span(mark, unit, tagger, fresh) -> None:
-    plain = tag_documents(fresh, tagger, unit, "probability", propagate={"PERSON": "words"})
+    options = TagOptions(unit, propagate={"PERSON": "words"})
+    plain = tag_documents(fresh, tagger, options)
     changed = [hidden(document, mark) for document in fresh]
-    tagged = tag_documents(changed, tagger, unit, "probability", propagate={"PERSON": "words"})
+    tagged = tag_documents(changed, tagger, options)
     some = 0
     for one, other in zip(plain, tagged, strict=True):
         assert other.document == hidden(one.document, mark)
@@ -149,7 +153,7 @@ def test_units_are_put_together_at_the_offsets_of_the_source(unit, tagger, notes
         for i in range(12)
     ]
     sources.insert(3, Document("empty", "", group="q"))
-    tagged = list(tag_documents(sources, tagger, unit, "probability"))
+    tagged = list(tag_documents(sources, tagger, TagOptions(unit)))
     assert [item.document.text for item in tagged] == [source.text for source in sources]
     assert [item.document.group for item in tagged] == [source.group for source in sources]
     total = 0
@@ -184,7 +188,7 @@ def test_documents_are_tagged_as_they_come(tagger, fresh, monkeypatch) -> None:
             asked.append(document.id)
             yield document
 
-    first = next(iter(tag_documents(stream(), tagger, "document", "probability")))
+    first = next(iter(tag_documents(stream(), tagger, TagOptions())))
     assert first.document.id == fresh[0].id
     assert len(asked) == 8  # the next batch may go on with the last patient
 
@@ -260,17 +264,17 @@ def test_confidence_of_spans_goes_with_them_through_units(unit, tagger, notes, m
         for i in range(10)
     ]
     sources.insert(3, Document("empty", ""))
-    whole = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
+    whole = list(tag_documents(sources, tagger, TagOptions(unit, detail="entity")))
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
     monkeypatch.setattr(tagging, "_ROWS", 4)
-    parts = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
+    parts = list(tag_documents(sources, tagger, TagOptions(unit, detail="entity")))
     assert [item.document for item in parts] == [item.document for item in whole]
     for part, item in zip(parts, whole, strict=True):
         assert part.confidence == pytest.approx(item.confidence, rel=1e-5)
         assert len(item.span_confidences) == len(item.document.spans)
         assert part.span_confidences == pytest.approx(item.span_confidences, abs=1e-5)
     assert len({sure for item in whole for sure in item.span_confidences}) > 10
-    plain = list(tag_documents(sources, tagger, unit, "probability"))
+    plain = list(tag_documents(sources, tagger, TagOptions(unit)))
     assert {item.span_confidences for item in plain} == {()}
 
 

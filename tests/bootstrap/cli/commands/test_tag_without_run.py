@@ -14,6 +14,7 @@ import pytest
 
 from bootstrap import tagging
 from bootstrap.inference import tag_documents
+from bootstrap.tagging import TagOptions
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import Problems
@@ -81,7 +82,7 @@ def test_a_kind_tags_as_a_tagger_that_is_fitted_to_all_notes(kind, tmp_path, com
     assert done.code == 0, done
     tagger = make_tagger(kind, find_kind(kind).options_type()(**OPTIONS[kind]))
     tagger.fit(make_batch(notes, labelled=False), rng=np.random.default_rng(0))
-    expected = list(tag_documents(notes, tagger, "document", "min_marginal"))
+    expected = list(tag_documents(notes, tagger, TagOptions(measure="min_marginal")))
     assert documents_at(tmp_path / "out.jsonl") == [tagged.document for tagged in expected]
     assert sum(len(tagged.spans) for tagged in expected) > 20
 
