@@ -100,10 +100,6 @@ class KeyedTable:
         columns = {name: column[kept] for name, column in self.columns.items()}
         return KeyedTable(self.hashes[kept], columns, patients=self.patients[kept], key=self.key)
 
-    def with_columns(self, columns: Mapping[str, Array]) -> KeyedTable:
-        """Return the same words with other columns."""
-        return KeyedTable(self.hashes, columns, patients=self.patients, key=self.key)
-
     def with_patients(self, patients: Counts) -> KeyedTable:
         """Return the table with other numbers of patients, int32 of shape (V,)."""
         return KeyedTable(self.hashes, self.columns, patients=patients, key=self.key)

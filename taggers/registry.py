@@ -21,7 +21,7 @@ import importlib
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +149,7 @@ def find_kind(name: str, *, trust: Collection[str] = ()) -> Kind:
         raise InputError(f'kind = "{name}" is unknown; known are {", ".join(known_kinds())}')
     if name in BUILTIN:
         return BUILTIN[name]
-    for entry in _plugins():
+    for entry in entry_points(group=GROUP):
         if entry.name == name:
             return _plugin(name, f"{entry.module}:{entry.attr}")
     if not _PATH.fullmatch(name):
@@ -175,7 +175,7 @@ def known_kinds(*, needs_seed: bool | None = None) -> list[str]:
         kinds of entry points are always listed, because selecting them would import them.
     """
     own = [kind.name for kind in BUILTIN.values() if needs_seed in (None, kind.needs_seed)]
-    return [*own, *sorted({entry.name for entry in _plugins()} - set(BUILTIN))]
+    return [*own, *sorted({entry.name for entry in entry_points(group=GROUP)} - set(BUILTIN))]
 
 
 def make_tagger(kind: str, options: TaggerOptions) -> Tagger:
@@ -218,10 +218,6 @@ def load_tagger(folder: Path, *, trust: Collection[str] = ()) -> Tagger:
     from taggers.patterns.first import PatternsFirst  # noqa: PLC0415 - not always used
 
     return PatternsFirst.from_file(tagger, read_file_of_model(folder, path.name) or b"", path)
-
-
-def _plugins() -> list[EntryPoint]:
-    return list(entry_points(group=GROUP))
 
 
 def _plugin(name: str, path: str) -> Kind:

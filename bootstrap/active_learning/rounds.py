@@ -45,7 +45,6 @@ class Oracle(Protocol):
         Batch
             These documents with their tags, in the same order.
         """
-        ...
 
 
 class GoldOracle:

@@ -417,8 +417,8 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     required = required_values(capabilities, seeded=initial_model is None)
 
     def completed(section: str) -> dict[str, Any]:
-        table = table_of(tables, section, source)
-        return with_preset(section, table, defaults, others=required.get(section))
+        table = {**required.get(section, {}), **table_of(tables, section, source)}
+        return with_preset(section, table, defaults)
 
     lists = parse_section(ListsOptions, completed("lists"), "lists", source)
     patterns = parse_section(TrustedPatternOptions, completed("patterns"), "patterns", source)

@@ -72,8 +72,8 @@ def check_column_keys(split: str, names: Mapping[str, str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class SplitOptions:
-    """Where the documents of each split are, and the unit that they are divided into."""
+class DataOptions:
+    """The documents of a run; every field is a key of ``[data]``."""
 
     seed: Sources = option(
         "seed.jsonl",
@@ -109,12 +109,6 @@ class SplitOptions:
     unit: Unit = option(
         "document", 'the unit that is tagged and selected: "document", "line" or "sentence"'
     )
-
-
-@dataclass(frozen=True, slots=True)
-class DataOptions(SplitOptions):
-    """The documents of a run; every field is a key of ``[data]``."""
-
     id: str = option("id", "column or key of the id (Parquet, JSONL)")
     text: str = option("text", "column or key of the text")
     label: str = option("label", "column or key of the annotations")

@@ -129,8 +129,6 @@ def with_preset(
     table: Mapping[str, Any],
     defaults: Defaults,
     options: type[DataclassInstance] | None = None,
-    *,
-    others: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Complete the settings that a section names with defaults of the configuration.
 
@@ -143,14 +141,12 @@ def with_preset(
     options : type, optional
         The options of a kind of tagger, or others of its section: values of settings that they do
         not have are left out.
-    others : mapping of str to Any, optional
-        Values that override the preset; see `required_values`.
     """
     values = defaults.get(section, {})
     if options is not None:
         known = {item.name for item in fields(options)}
         values = {name: value for name, value in values.items() if name in known}
-    return {**values, **(others or {}), **table}
+    return {**values, **table}
 
 
 def required_values(

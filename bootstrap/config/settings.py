@@ -155,12 +155,8 @@ def _toml(value: Any) -> str:
     return tomli_w.dumps({"x": value}).removeprefix("x = ").strip()
 
 
-def short_template() -> str:
-    """Write a configuration file with the settings that a run on other notes needs."""
-    return _START
-
-
-_START = """\
+#: A configuration file with the settings that a run on other notes needs.
+SHORT_TEMPLATE = """\
 # Configuration of a self-training run. Paths are relative to the folder of this file.
 [data]
 seed = "seed.jsonl"            # annotated notes: a file, a folder or a pattern, or a list of them

@@ -43,38 +43,8 @@ _NAMED = 3  # ids that a warning names
 
 
 @dataclass(slots=True)
-class DocumentKeys:
-    """The texts, ids and patients of a split, to find those that occur more than once.
-
-    Parameters
-    ----------
-    hashes : set of int
-        Hashes of the texts of the units.
-    texts : set of str
-        Whole texts, normalised; for unlabeled documents, only texts that other splits contain.
-    annotated : set of str
-        Those of them that have annotations.
-    ids : Counter of str
-        The ids of the units of annotated documents.
-    groups : set of str
-        The patients.
-    """
-
-    hashes: set[int] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
-    annotated: set[str] = field(default_factory=set)
-    ids: Counter[str] = field(default_factory=Counter)
-    groups: set[str] = field(default_factory=set)
-
-    @property
-    def repeated(self) -> list[str]:
-        """Ids that occur more than once."""
-        return [name for name, count in self.ids.items() if count > 1]
-
-
-@dataclass(slots=True)
 class SplitReport:
-    """Counts of a split.
+    """Counts of a split, and its texts, ids and patients, to find those that are repeated.
 
     Parameters
     ----------
@@ -88,8 +58,16 @@ class SplitReport:
         Number of entities of each class.
     problems : Problems
         Documents and annotations that could not be used as they are.
-    keys : DocumentKeys
-        The texts, ids and patients.
+    hashes : set of int
+        Hashes of the texts of the units.
+    texts : set of str
+        Whole texts, normalised; for unlabeled documents, only texts that other splits contain.
+    annotated : set of str
+        Those of them that have annotations.
+    ids : Counter of str
+        The ids of the units of annotated documents.
+    groups : set of str
+        The patients.
     covered : Counter of str
         Number of tokens that a resource of a tagger covers, by `Coverage.of`.
     unusual : UnusualCharacters
@@ -108,7 +86,11 @@ class SplitReport:
     empty: int = 0
     without_entities: int = 0
     entities: Counter[str] = field(default_factory=Counter)
-    keys: DocumentKeys = field(default_factory=DocumentKeys)
+    hashes: set[int] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    annotated: set[str] = field(default_factory=set)
+    ids: Counter[str] = field(default_factory=Counter)
+    groups: set[str] = field(default_factory=set)
     covered: Counter[str] = field(default_factory=Counter)
     unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
     copies: Counter[tuple[Kind, bool]] = field(default_factory=Counter)
@@ -117,7 +99,12 @@ class SplitReport:
     @property
     def duplicates(self) -> int:
         """Number of units with the text of an earlier unit of the split."""
-        return self.documents - len(self.keys.hashes)
+        return self.documents - len(self.hashes)
+
+    @property
+    def repeated(self) -> list[str]:
+        """Ids that occur more than once."""
+        return [name for name, count in self.ids.items() if count > 1]
 
     @property
     def unusable(self) -> int:
@@ -168,7 +155,7 @@ def check_notes(
         )
         for split in annotated
     }
-    texts = set().union(*(report.keys.texts for report in reports.values()))
+    texts = set().union(*(report.texts for report in reports.values()))
     known = pa.array(texts, pa.large_string())
     report = SplitReport(problems_of(unlabeled))
     # Labels of the unlabeled documents, if any, are not used.
@@ -194,7 +181,7 @@ def _check_split(
         texts = notes.column("text")
         report.sources += len(notes)
         report.unusual.add(texts)
-        report.keys.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
+        report.groups.update(pc.unique(notes.column("group").drop_null()).to_pylist())
         for kind, others in copies.items():
             is_copy, is_any = own[kind].find(texts), others.find(texts)
             report.copies[kind, False] += int(is_copy.sum())
@@ -202,10 +189,10 @@ def _check_split(
         texts = normalised_texts(texts)
         if known is not None:
             texts = texts.filter(pc.is_in(texts, known))
-        report.keys.texts.update(text for text in texts.to_pylist() if text.strip())
+        report.texts.update(text for text in texts.to_pylist() if text.strip())
         if known is None:
             has_spans = pc.greater(pc.list_value_length(notes.column("labels")), 0)
-            report.keys.annotated.update(texts.filter(has_spans).to_pylist())
+            report.annotated.update(texts.filter(has_spans).to_pylist())
         units = split_batch(notes, data.unit, report.problems).batch
         _count(units, report, coverages, labelled=split != "unlabeled")
     return report
@@ -217,7 +204,7 @@ def _count(
     """Add documents to the counts of a split."""
     ids, texts, labels = (units.column(name) for name in ("id", "text", "labels"))
     if labelled:
-        report.keys.ids.update(ids.to_pylist())
+        report.ids.update(ids.to_pylist())
         batch = make_batch(documents_of(units), labelled=True, problems=report.problems)
     else:
         batch = batch_of_texts(texts, ids)
@@ -229,7 +216,7 @@ def _count(
     counts = pc.value_counts(labels.flatten()).to_pylist()
     report.entities.update({count["values"]: count["counts"] for count in counts})
     report.without_entities += int((np.asarray(labels.value_lengths()) == 0).sum())
-    report.keys.hashes.update(map(hash, pc.unique(texts).to_pylist()))
+    report.hashes.update(map(hash, pc.unique(texts).to_pylist()))
 
 
 def warnings(
@@ -300,11 +287,11 @@ def reasons_against(
         documents = (annotated[split].sample.documents for split in ("seed", "validation"))
         if message := unrelated_classes(*documents):
             yield message
-    scored = set().union(*(annotated[name].keys.texts for name in _SCORED if name in annotated))
-    if "seed" in annotated and (own := annotated["seed"].keys.annotated) and own <= scored:
+    scored = set().union(*(annotated[name].texts for name in _SCORED if name in annotated))
+    if "seed" in annotated and (own := annotated["seed"].annotated) and own <= scored:
         yield "every annotated note of seed has the text of a validation or test note"
     for split in _SCORED:
-        if split in annotated and (repeated := annotated[split].keys.repeated):
+        if split in annotated and (repeated := annotated[split].repeated):
             yield f"{split} has ids that occur more than once: {len(repeated):,}"
     for split, report in annotated.items():
         yield from (f"{split}: {line}" for line in _stops(data, report))
@@ -400,7 +387,7 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
 
 def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for split, report in reports.items():
-        if repeated := report.keys.repeated:
+        if repeated := report.repeated:
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(quoted, repeated[:_NAMED])) + more
             yield f"{split}: ids that occur more than once: {len(repeated):,} ({names})"
@@ -421,7 +408,7 @@ def _coverage_warnings(
 
 def _shared_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for left, right in combinations(reports, 2):
-        these, those = reports[left].keys, reports[right].keys
+        these, those = reports[left], reports[right]
         if shared := len(these.texts & those.texts):
             pair = left in _SCORED and right == "unlabeled", left == "seed" and right in _SCORED
             end = "; left out" if pair[0] else "; left out of the seed" if pair[1] else ""

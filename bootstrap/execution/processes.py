@@ -84,7 +84,6 @@ class Executor(Protocol):
         Exception
             Any exception that the function raises.
         """
-        ...
 
 
 class SerialExecutor(Executor):

@@ -55,6 +55,7 @@ from corpus.evaluation.scoring import GoldBatch
 from corpus.storage.atomic import new_folder
 from corpus.tags import UNKNOWN, classes_of
 from taggers import load_tagger
+from taggers.augmentation import MentionReplacement
 from taggers.base import Tagger, TrainingError
 from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.model_folder import add_to_model, read_file_of_model
@@ -281,10 +282,6 @@ class LoopParts:
             return batch and batch.take(np.flatnonzero(~self.excludes(batch)))
 
         def augment(gold: Batch) -> tuple[Batch | None, Batch, Batch | None]:
-            from taggers.augmentation import (  # noqa: PLC0415 - not always used
-                MentionReplacement,
-            )
-
             replacement = MentionReplacement(gold, options)
             rng = np.random.default_rng([random_state, 0, _STAGE])
             copies = replacement.copies(rng)
@@ -299,8 +296,6 @@ class LoopParts:
 
     def copy_once(self, documents: Batch) -> Batch:
         """Return a copy with other mentions of each document with entities."""
-        from taggers.augmentation import MentionReplacement  # noqa: PLC0415 - not always used
-
         replacement = MentionReplacement(documents, replace(self.configuration.augment, copies=1))
         random_state = self.configuration.loop.random_state
         return replacement.copies(np.random.default_rng([random_state, 0, _STAGE]))
@@ -314,12 +309,12 @@ class LoopParts:
     @cached_property
     def trainer(self) -> TimedTrainer:
         """What trains the taggers, each in a folder of the run."""
-        configuration, run, report = self.configuration, self.run, self.report
+        configuration, run, report, jobs = self.configuration, self.run, self.report, self.jobs
         random_state = configuration.loop.random_state
         embeddings = functools.partial(
             embeddings_of_notes,
             *(run.embeddings_folder, self.notes, random_state),
-            jobs=self.jobs,
+            jobs=jobs,
             report=report,
         )
         unit = {
@@ -341,13 +336,7 @@ class LoopParts:
             options = self._with_counts(section.options).with_embeddings(embeddings)
             options = options.with_list_model(lambda: self.list_model)
             return ParallelTagger(
-                folder,
-                section.kind,
-                options,
-                jobs=self.jobs,
-                report=report,
-                files=files,
-                keeps=keeps,
+                folder, section.kind, options, jobs=jobs, report=report, files=files, keeps=keeps
             )
 
         numbers = Counter[int]()

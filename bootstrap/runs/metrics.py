@@ -31,8 +31,8 @@ class EntityScores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelScores:
-    """Scores of a model on the validation documents.
+class TrialMetrics:
+    """The figures of an alternative that was compared on the validation documents.
 
     Parameters
     ----------
@@ -40,20 +40,6 @@ class ModelScores:
         Strict entities.
     halves : pair of ConfusionCounts
         Strict entities in each half of the documents.
-    """
-
-    precision: float
-    recall: float
-    f1: float
-    halves: tuple[ConfusionCounts, ConfusionCounts]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrialMetrics(ModelScores):
-    """The figures of an alternative that was compared on the validation documents.
-
-    Parameters
-    ----------
     name : str
         The alternative; see `bootstrap.self_training.candidates.Candidate`.
     selected : int
@@ -62,14 +48,18 @@ class TrialMetrics(ModelScores):
         Whether it is the model of the iteration.
     """
 
+    precision: float
+    recall: float
+    f1: float
+    halves: tuple[ConfusionCounts, ConfusionCounts]
     name: str
     selected: int
     chosen: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingMetrics:
-    """The number of an iteration, and the training of its model.
+class IterationMetrics:
+    """All figures of an iteration, without any text of notes.
 
     Parameters
     ----------
@@ -95,28 +85,10 @@ class TrainingMetrics:
         The outcome of training; None for a model that is not trained.
     trials : sequence of TrialMetrics
         The alternatives that were compared; empty if there was only one.
-    """
-
-    iteration: int
-    human_documents: int = 0
-    human_tokens: int = 0
-    queried: int = 0
-    training_documents: int = 0
-    augmented: bool = False
-    with_blanks: bool = False
-    tagger: str = ""
-    min_probability: Mapping[str, float] = field(default_factory=dict)
-    propagate: Mapping[str, Reach] = field(default_factory=dict)
-    training: Training | None = None
-    trials: list[TrialMetrics] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectionMetrics:
-    """The documents that an iteration selected, and how it selected them.
-
-    Parameters
-    ----------
+    precision, recall, f1 : float
+        Strict entities of the validation documents.
+    halves : pair of ConfusionCounts
+        Strict entities in each half of the documents.
     selected : int
         Number of documents selected.
     strategy : str
@@ -143,27 +115,6 @@ class SelectionMetrics:
         The proportions of the validation documents, or configured ones.
     selected_proportions : mapping of str to float
         The proportions of all documents selected; empty if nothing was selected.
-    """
-
-    selected: int = 0
-    strategy: str = ""
-    quality: EntityScores | None = None
-    new_entities: int = 0
-    unknown: float = 0.0
-    bound: int = 0
-    deviation: float | None = None
-    worst: str = ""
-    proportions: Mapping[str, float] = field(default_factory=dict)
-    reference: Mapping[str, float] = field(default_factory=dict)
-    selected_proportions: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class IterationMetrics(SelectionMetrics, ModelScores, TrainingMetrics):
-    """All figures of an iteration, without any text of notes.
-
-    Parameters
-    ----------
     classes : mapping of str to EntityScores
         Strict entities of each class on the validation documents.
     agreement : float or None
@@ -188,6 +139,33 @@ class IterationMetrics(SelectionMetrics, ModelScores, TrainingMetrics):
         Duration of each stage.
     """
 
+    iteration: int
+    human_documents: int = 0
+    human_tokens: int = 0
+    queried: int = 0
+    training_documents: int = 0
+    augmented: bool = False
+    with_blanks: bool = False
+    tagger: str = ""
+    min_probability: Mapping[str, float] = field(default_factory=dict)
+    propagate: Mapping[str, Reach] = field(default_factory=dict)
+    training: Training | None = None
+    trials: list[TrialMetrics] = field(default_factory=list)
+    precision: float
+    recall: float
+    f1: float
+    halves: tuple[ConfusionCounts, ConfusionCounts]
+    selected: int = 0
+    strategy: str = ""
+    quality: EntityScores | None = None
+    new_entities: int = 0
+    unknown: float = 0.0
+    bound: int = 0
+    deviation: float | None = None
+    worst: str = ""
+    proportions: Mapping[str, float] = field(default_factory=dict)
+    reference: Mapping[str, float] = field(default_factory=dict)
+    selected_proportions: Mapping[str, float] = field(default_factory=dict)
     classes: Mapping[str, EntityScores] = field(default_factory=dict)
     agreement: float | None = None
     kappa: float | None = None

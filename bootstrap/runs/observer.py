@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -146,13 +146,10 @@ def metrics_of(
     tagged = labelling.confidence if labelling else []
     confidence = np.concatenate([np.zeros(0), *tagged])
     worst = max(selections, key=lambda selection: selection.deviation, default=None)
-    counts = model.scores.counts("ner")
     return IterationMetrics(
         iteration=state.iteration,
         selected=len(selected) if selected else 0,
-        precision=counts.precision,
-        recall=counts.recall,
-        f1=counts.f1,
+        **asdict(EntityScores.from_counts(model.scores.counts("ner"))),
         classes={
             name: EntityScores.from_counts(model.scores.class_counts(name))
             for name in classes_of(batch.labels)
@@ -303,13 +300,11 @@ def _known(proportions: Proportions) -> dict[str, float]:
 
 
 def _trial(model: Trial, validation: Batch, chosen: bool) -> TrialMetrics:
-    counts, labelling = model.scores.counts("ner"), model.candidate.labelling
+    labelling = model.candidate.labelling
     return TrialMetrics(
         name=model.candidate.name,
         selected=sum(map(len, labelling.selected)) if labelling else 0,
-        precision=counts.precision,
-        recall=counts.recall,
-        f1=counts.f1,
+        **asdict(EntityScores.from_counts(model.scores.counts("ner"))),
         halves=halves(validation, model.scores),
         chosen=chosen,
     )

@@ -12,7 +12,7 @@ from bootstrap.data.splits import LabelledNotes, Notes
 from bootstrap.deidentification.deidentify import deidentify_options
 from bootstrap.deidentification.leaks import assess
 from bootstrap.execution.parallel_tagger import ParallelTagger, ReportStage
-from bootstrap.inference import read_unit_file
+from bootstrap.inference import UnitFile, read_unit_file
 from bootstrap.reports.page import write_run_page
 from bootstrap.runs.assessment import read_assessment, save_assessment
 from bootstrap.runs.final_model import train_final
@@ -25,14 +25,14 @@ from bootstrap.runs.records import DocumentCounts
 from bootstrap.selection.strategies import uses_lists
 from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
-from bootstrap.self_training.state import Views
+from bootstrap.self_training.state import Trial, Views
 from corpus.errors import InputError
 from corpus.evaluation.error_analysis import entity_errors
 from corpus.evaluation.scoring import GoldBatch, score_batches
 from corpus.kernels.compiled import warm_up
 from corpus.tags import classes_of
 from taggers import make_tagger
-from taggers.base import kernels_of
+from taggers.base import Tagger, kernels_of
 from taggers.dictionaries.list_tagger import ListTagger
 from taggers.patterns import KERNELS as PATTERN_KERNELS
 
@@ -122,10 +122,7 @@ def _baseline(step: Step, parts: LoopParts) -> dict[str, DocumentCounts]:
         if model.candidate.name == SEED_ALONE and model.tagger is not step.state.model.tagger:
             counts = {BASELINE: DocumentCounts.from_scores(notes.validation.batch, model.scores)}
             if notes.test:
-                views = Views(
-                    model.tagger, propagate=model.propagate, min_probability=model.min_probability
-                )
-                counts[BASELINE_TEST] = _counts(views, notes.test)
+                counts[BASELINE_TEST] = _counts(model.tagger, model, notes.test)
             return counts
     return {}
 
@@ -222,15 +219,12 @@ def _score_on_test(
         if folder.test_counts() is None:
             model = folder.model_folder
             tagger = ParallelTagger.load(model, trust=configuration.kinds, jobs=jobs)
-            of_run = read_unit_file(model)
-            views = Views(
-                tagger, propagate=of_run.propagate, min_probability=of_run.min_probability
-            )
-            folder.save_test_counts(_counts(views, test))
+            folder.save_test_counts(_counts(tagger, read_unit_file(model), test))
 
 
-def _counts(views: Views, notes: LabelledNotes) -> DocumentCounts:
-    """Return the counts of what a model tags in annotated documents."""
+def _counts(tagger: Tagger, chosen: Trial | UnitFile, notes: LabelledNotes) -> DocumentCounts:
+    """Return the counts of what a model tags in annotated documents, as was chosen for it."""
+    views = Views(tagger, propagate=chosen.propagate, min_probability=chosen.min_probability)
     tagging = views.tag(notes.batch)
     gold = GoldBatch.from_documents(notes.documents, notes.batch)
     predicted = notes.batch.with_tags(tagging.tags, tagging.labels)

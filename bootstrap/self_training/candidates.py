@@ -166,15 +166,8 @@ class Candidates:
             raise ValueError(f"a strategy compares {needed + 1} views: expected {missing}")
         detail = max((strategy.detail for strategy in strategies), key=_DETAILS.index)
         measure, model = strategies[0].measure, before.model
-        given = self.loop.propagate
-        return Views(
-            model.tagger,
-            views,
-            measure,
-            (detail, "token"),
-            given if isinstance(given, Mapping) else {},
-            model.min_probability,
-        )
+        given = self.loop.propagate if isinstance(self.loop.propagate, Mapping) else {}
+        return Views(model.tagger, views, measure, (detail, "token"), given, model.min_probability)
 
     def _needs_second(self) -> bool:
         return any(strategy.views for strategy in self.strategies) or self.queries_second()

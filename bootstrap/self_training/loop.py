@@ -21,7 +21,6 @@ class Pool(Protocol):
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on, the same ones in every call."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

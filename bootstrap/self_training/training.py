@@ -164,26 +164,23 @@ class Trainer:
     def _second_fit(self, iteration: int, kept: Candidate, warm: State | None) -> list[Fit]:
         if self.second_tagger_for is None or not kept.needs_second:
             return []
+        tagger, start = self.second_tagger_for(iteration), warm.second if warm else None
         documents = partial(kept.training.documents, second=True)
-        tagger = self.second_tagger_for(iteration)
-        start = warm.second if warm else None
-        return [self._fit_of("second view", tagger, iteration, documents, start)]
+        fit = self._fit(kept, iteration, start, tagger)
+        return [replace(fit, name="second view", train=documents)]
 
-    def _fit(self, candidate: Candidate, iteration: int, start: Tagger | None) -> Fit:
-        documents, tagger = candidate.training.documents, self.tagger_for(iteration)
-        return self._fit_of(candidate.name, tagger, iteration, documents, start)
-
-    def _fit_of(
+    def _fit(
         self,
-        name: str,
-        tagger: Tagger,
+        candidate: Candidate,
         iteration: int,
-        documents: Callable[[], Batch],
         start: Tagger | None,
+        other: Tagger | None = None,
     ) -> Fit:
+        """Return the training of the tagger of an iteration, or of another one."""
+        tagger, documents = other or self.tagger_for(iteration), candidate.training.documents
         start = start if start and start.kind == tagger.kind else None
         rng = np.random.default_rng([self.loop.random_state, iteration])
-        return Fit(name, tagger, documents, self.validation.batch, start, rng)
+        return Fit(candidate.name, tagger, documents, self.validation.batch, start, rng)
 
 
 def _samples(compared: Sequence[Candidate]) -> list[Candidate]:

@@ -102,10 +102,6 @@ class Normalised:
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
 
-    def in_source(self, start: int, end: int) -> tuple[int, int]:
-        """Return the offsets in the source of a range of at least one character."""
-        return int(self.starts[start]), int(self.ends[end - 1])
-
 
 def normalise(text: str) -> Normalised | None:
     """Normalise a text.

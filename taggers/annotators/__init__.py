@@ -35,16 +35,13 @@ class Annotator(Protocol):
 
     def annotate(self, batch: Batch) -> Stream:
         """Compute the stream of a batch."""
-        ...
 
     def settings(self) -> dict[str, Any]:
         """Return the settings for `from_settings`, serialisable as JSON."""
-        ...
 
     @classmethod
     def from_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
-        ...
 
 
 #: Annotators that find the languages of documents, by the name of the stream that each adds.

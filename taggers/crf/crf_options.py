@@ -12,10 +12,10 @@ from corpus.errors import InputError
 from taggers.embeddings.automatic import AUTO, CLUSTERINGS
 from taggers.embeddings.embedding_files import cluster_files
 from taggers.features.feature_options import (
+    LAYOUT,
     PHRASES,
     FeatureOptions,
     name_of,
-    without_layout,
     without_streams,
 )
 from taggers.features.templates import Templates
@@ -87,14 +87,9 @@ class TemplateOptions(FeatureOptions):
         for name in self.cluster_features:
             if name not in own:
                 raise InputError(f'cluster_features names "{name}", which is not among features')
-        of_clusters = {
-            "clusterings": self.clusterings,
-            "cluster_features": self.cluster_features,
-            "cluster_choice": self.cluster_choice != "all",
-        }
-        if not self.clusters and any(of_clusters.values()):
-            what = next(name for name, value in of_clusters.items() if value)
-            raise InputError(f"{what} has no effect without clusters, a folder of embeddings")
+        for name in ("clusterings", "cluster_features", "cluster_choice"):
+            if not self.clusters and getattr(self, name) not in ((), "all"):
+                raise InputError(f"{name} has no effect without clusters, a folder of embeddings")
         for name in self.clustering_names:
             if is_feature(name):
                 raise InputError(f'"{name}" is a feature, not a clustering')
@@ -119,16 +114,13 @@ class TemplateOptions(FeatureOptions):
                     )
         return FeatureOptions.check(self)
 
-    def _check_streams(self, features: Sequence[str]) -> None:
+    def _check_streams(self, features: Sequence[str], own: Sequence[str] = ()) -> None:
         clusterings: Sequence[str] = CLUSTERINGS
         if self.clusters != AUTO:
             folders = self.paths("clusters")
             clusterings = [name for folder in folders for name, _ in cluster_files(folder)]
-        FeatureOptions._check_streams(self, [*clusterings, *features])
-
-    @property
-    def own_streams(self) -> Sequence[str]:
-        return (LIST_TAGS,) if self.list_model else ()
+        own = (*own, LIST_TAGS) if self.list_model else own
+        FeatureOptions._check_streams(self, [*clusterings, *features], own)
 
     def training_files(self) -> Mapping[str, Sequence[Path]]:
         paths = dict(FeatureOptions.training_files(self))
@@ -137,11 +129,9 @@ class TemplateOptions(FeatureOptions):
         return paths
 
     def second_view(self) -> Self:
-        return replace(
-            self,
-            streams=without_layout(self.streams),
-            conjunctions=without_layout(self.conjunctions),
-        )
+        templates = (self.streams, self.conjunctions)
+        streams, conjunctions = (without_streams(part, LAYOUT) for part in templates)
+        return replace(self, streams=streams, conjunctions=conjunctions)
 
     def with_embeddings(self, train: Callable[[], Path | None]) -> Self:
         if self.clusters != AUTO:
@@ -158,10 +148,8 @@ class TemplateOptions(FeatureOptions):
             return self
         if folder := fit():
             return replace(self, list_model=str(folder))
-        streams, conjunctions = (
-            without_streams(templates, (LIST_TAGS,))
-            for templates in (self.streams, self.conjunctions)
-        )
+        templates = (self.streams, self.conjunctions)
+        streams, conjunctions = (without_streams(part, (LIST_TAGS,)) for part in templates)
         return replace(self, list_model="", streams=streams, conjunctions=conjunctions)
 
     @property

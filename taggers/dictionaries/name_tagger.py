@@ -34,23 +34,18 @@ class WordModel(Protocol):
 
     def contents(self) -> dict[str, int]:
         """Return the number of entries of each part."""
-        ...
 
     def pruned(self, pruning: Pruning) -> Self:
         """Return a model that shows nothing of the words of few patients and of private lists."""
-        ...
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
         """Return which words left traces."""
-        ...
 
     def description(self) -> dict[str, Any]:
         """Return the content of the model's description, as JSON values."""
-        ...
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
-        ...
 
 
 ModelT = TypeVar("ModelT", bound=WordModel)

@@ -117,10 +117,10 @@ class WordClusters(EmbeddingTables[ClusterTable]):
     def only(self, name: str) -> WordClusters:
         """Return the clustering of a name."""
         (table,) = (table for table in self.tables if name in table.names)
-        clusters = table.table[CLUSTERS][:, [table.names.index(name)]]
-        return WordClusters(
-            [replace(table, names=(name,), table=table.table.with_columns({CLUSTERS: clusters}))]
-        )
+        words, column = table.table, table.names.index(name)
+        columns = {CLUSTERS: words[CLUSTERS][:, [column]]}
+        only = KeyedTable(words.hashes, columns, patients=words.patients, key=words.key)
+        return WordClusters([replace(table, names=(name,), table=only)])
 
     def with_nonzero_weights(self, hashes: Hashes, key: int = 0) -> WordClusters:
         """Return the clusterings without words whose clusters have no weight.

@@ -109,11 +109,6 @@ class FeatureOptions(TaggerOptions, ABC):
         """The names of the clusterings that are used; all of the folder if empty."""
         return ()
 
-    @property
-    def own_streams(self) -> Sequence[str]:
-        """The streams that the tagger itself adds, without an annotator."""
-        return ()
-
     @abstractmethod
     def templates(
         self,
@@ -161,8 +156,8 @@ class FeatureOptions(TaggerOptions, ABC):
         clusters = WordClusters.read(Path(self.clusters), self.clustering_names)
         return [_coverage(WordClusters([table])) for table in clusters.tables]
 
-    def _check_streams(self, features: Sequence[str]) -> None:
-        """Check that annotators or resources add all streams, since documents have none.
+    def _check_streams(self, features: Sequence[str], own: Sequence[str] = ()) -> None:
+        """Check that the tagger itself, annotators or resources add all streams of documents.
 
         The features of resources may occur in conjunctions.
         """
@@ -177,7 +172,7 @@ class FeatureOptions(TaggerOptions, ABC):
                 raise InputError(
                     'the stream "phrases" has no phrases: name gazetteers in phrases, or remove it'
                 )
-            if name in self.own_streams:
+            if name in own:
                 continue
             if name not in ANNOTATORS and (name in as_streams or name not in features):
                 also = f"; conjunctions may also name {', '.join(features)}" if features else ""
@@ -205,7 +200,7 @@ class FeatureOptions(TaggerOptions, ABC):
 
     def second_view(self) -> Self:
         """Return options without the streams of the layout: the header and the colon of a line."""
-        return replace(self, streams=without_layout(self.streams))
+        return replace(self, streams=without_streams(self.streams, LAYOUT))
 
     def with_embeddings(self, train: Callable[[], Path | None]) -> Self:
         automatic = [name for name in ("embeddings", "clusters") if getattr(self, name, "") == AUTO]
@@ -227,11 +222,6 @@ def without_streams(templates: Iterable[str], streams: Collection[str]) -> tuple
         for template in templates
         if not any(name_of(term) in streams for term in template.split())
     )
-
-
-def without_layout(templates: Iterable[str]) -> tuple[str, ...]:
-    """Return the templates, or conjunctions of them, that do not describe the layout."""
-    return without_streams(templates, LAYOUT)
 
 
 def _coverage(clusters: WordClusters) -> Coverage:

@@ -24,7 +24,6 @@ class Analyser(Protocol):
 
     def analyse(self, batch: Batch) -> Analysis:
         """Analyse documents."""
-        ...
 
 
 def check_names(analysers: Mapping[str, str]) -> None:

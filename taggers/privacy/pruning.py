@@ -107,7 +107,6 @@ class PrunableTagger(Tagger, Protocol):
 
     def contents(self) -> Mapping[str, int]:
         """Return the number of entries of each part of the model, by the name of the part."""
-        ...
 
     def pruned(self, pruning: Pruning) -> PrunableTagger:
         """Return a model that reveals less of its training documents.
@@ -117,7 +116,6 @@ class PrunableTagger(Tagger, Protocol):
         InputError
             If the model lacks what pruning needs.
         """
-        ...
 
     def traces(
         self, words: Sequence[str], lists: PublicLists
@@ -137,4 +135,3 @@ class PrunableTagger(Tagger, Protocol):
             For each part of the model, which of the words are in it, or left a trace in it that a
             word that is not in the notes does not leave.
         """
-        ...

@@ -220,7 +220,7 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     yield "tokens", [report.tokens for report in every]
     for name in {name: None for report in every for name in report.covered}:
         yield f"  with {name}", [report.covered[name] for report in every]
-    yield "patients (groups)", [len(report.keys.groups) for report in every]
+    yield "patients (groups)", [len(report.groups) for report in every]
     yield (
         "overlapping or discontinuous annotations",
         [report.problems.conflicting for report in every],

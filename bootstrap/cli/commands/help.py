@@ -11,7 +11,7 @@ from rich.markdown import Markdown
 
 from bootstrap.cli.arguments import CommandParser
 from bootstrap.cli.console import output, print_lines
-from bootstrap.config.settings import commented_template, short_template
+from bootstrap.config.settings import SHORT_TEMPLATE, commented_template
 from corpus.errors import InputError
 from corpus.storage.atomic import new_file
 
@@ -73,7 +73,7 @@ def init(options: argparse.Namespace) -> None:
     """Write ``config.toml`` into a folder; an existing one is not overwritten."""
     path = options.folder / "config.toml"
     with new_file(path) as file:
-        file.write((commented_template() if options.all else short_template()).encode())
+        file.write((commented_template() if options.all else SHORT_TEMPLATE).encode())
     content = "every setting with its default" if options.all else "the settings to start from"
     print_lines(
         [

@@ -71,7 +71,7 @@ def test_counts(configured: Callable[..., Configuration]) -> None:
     assert (report.sources, report.documents, report.tokens) == (5, 5, 9)
     assert (report.empty, report.without_entities, report.duplicates) == (2, 4, 1)
     assert report.entities == {"PERSON": 1, "LOCATION": 1}
-    assert report.keys.groups == {"p1", "p2"}
+    assert report.groups == {"p1", "p2"}
     # Labels of unlabeled notes are not for anyone to see.
     assert (reports["unlabeled"].tokens, reports["unlabeled"].entities) == (3, {})
 
