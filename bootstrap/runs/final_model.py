@@ -3,8 +3,8 @@
 Validation chooses the iteration, its strategy and its thresholds. Then its annotations can teach.
 The more annotations there are, the less pseudo-labels add, and the more their errors cost. Models
 that learn from half of the validation notes are scored on the other half, which shows whether to
-keep them. The scores of a run stay those of the best iteration: only test documents can score the
-final model.
+keep them; where validation has far more annotations than the seed, they are not kept. The scores of
+a run stay those of the best iteration: only test documents can score the final model.
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ from bootstrap.self_training.training import best_of
 from corpus.batch import Batch, concatenate
 from corpus.evaluation.scoring import GoldBatch
 from corpus.patients import number_patients
-from corpus.tags import classes_of
+from corpus.tags import classes_of, find_entities
 from taggers.base import TrainingError
 
 _log = logging.getLogger(__name__)
 
 # Part of the seed of the random generator; every stage has a different one.
 _STAGE = 4
+
+#: Validation with so many times the entities of the notes that taught pseudo-labels replaces them.
+_FAR_MORE = 4
 
 #: The candidate that learns what the best model has learned; see `ANNOTATED_ALONE` for the other.
 _AS_BEST = "as_best_model"
@@ -96,7 +99,8 @@ def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[C
 def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
     """Return the candidate that is better on half of the validation notes, taught by the others.
 
-    Without entities in both halves, nothing tells that pseudo-labels do not help.
+    Without entities in both halves, nothing tells that pseudo-labels do not help. With far more
+    than the annotated documents have, they do not.
     """
     validation, trainer = parts.notes.validation, parts.trainer
     batch, documents = validation.batch, validation.documents
@@ -108,6 +112,8 @@ def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
     scored = GoldBatch.from_documents([documents[row] for row in held_out], batch.take(held_out))
     if not (scored.batch.tags > 0).any() or not (taught.tags > 0).any():
         return _AS_BEST
+    if _entities(batch) >= _FAR_MORE * _entities(annotated):
+        return ANNOTATED_ALONE
     candidates = _candidates(parts, best, concatenate([annotated, taught]))
     if len(candidates) == 1:
         return _AS_BEST
@@ -129,3 +135,7 @@ def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
         ", ".join(f"{model.candidate.name} {model.f1:.3f}" for model in models),
     )
     return best_of(models).candidate.name
+
+
+def _entities(batch: Batch) -> int:
+    return len(find_entities(batch.tags, batch.document_offsets, batch.labels).first)

@@ -64,18 +64,23 @@ def test_it_has_learned_from_seed_and_validation(refitted, project) -> None:
     assert f1[0] < f1[1] and f1[1] > 0.97
 
 
-@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize(
+    ("helps", "number", "kept"), [(False, 40, False), (True, 40, True), (True, 160, False)]
+)
 def test_half_of_validation_shows_whether_pseudo_labels_help(
-    project, notes, tmp_path, command, kept
+    project, notes, tmp_path, command, helps, number, kept
 ) -> None:
-    """A patient who is like the seed teaches nothing about the other one, but the pool does."""
+    """A patient who is like the seed teaches nothing about the other one, but the pool does.
+
+    With far more annotations than the seed has, pseudo-labels are left out in any case.
+    """
 
     def notes_of(patient: str, known: bool) -> list[Document]:
-        drawn = enumerate(notes(40, 2, narrow=known, prefix=patient))
+        drawn = enumerate(notes(number, 2, narrow=known, prefix=patient))
         return [replace(n, text=f"{n.text} ( {i} )", group=patient) for i, n in drawn]
 
     validation = tmp_path / "validation.jsonl"
-    write([*notes_of("taught", kept), *notes_of("scored", not kept)], validation)
+    write([*notes_of("taught", helps), *notes_of("scored", not helps)], validation)
     settings = ("--set", f"data.validation={validation}", *REFIT)
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     record = read_manifest(Run(tmp_path / "run").final.metrics_file).description
