@@ -21,7 +21,7 @@ from taggers.base import (
     kernels_of,
     trains_in_process,
 )
-from taggers.confidence import check_measure, spread
+from taggers.confidence import check_measure
 from taggers.ensemble.ensemble_options import (
     EnsembleOptions,
     errors_of_member,
@@ -246,8 +246,8 @@ def _chain_of(member: Tagger, batch: Batch, labels: Sequence[str]) -> LinearChai
                 "ensemble pools; its method tag has to return them for the detail labels"
             )
         _refuse_unknown(member, tagging.labels, labels)
-        columns = [labels.index(name) for name in tagging.labels]
-        marginals = spread(tagging.marginals, columns, len(labels))
+        marginals = np.zeros((batch.n_tokens, len(labels)))
+        marginals[:, [labels.index(name) for name in tagging.labels]] = tagging.marginals
         return chain_of_marginals(marginals, batch.document_offsets, labels)
     _refuse_unknown(member, chain.labels, labels)
     return chain
