@@ -298,7 +298,7 @@ def is_begun(target: Place) -> bool:
 
 @contextmanager
 def _explained(job: DatasetJob) -> Iterator[None]:
-    """Say in errors how to go on, and save which file could not be read."""
+    """Add to errors how to go on, and save which file could not be read."""
     kept = "complete files are kept; continue with --resume"
     try:
         with write_errors_of(Path(job.target.name), f"make space: {kept}"):

@@ -335,7 +335,7 @@ def cost_line(reports: Mapping[str, SplitReport]) -> str:
 
 
 def interval_lines(validation: SplitReport) -> Iterator[str]:
-    """Say how many more validation documents would make the interval of F1 narrow."""
+    """Yield how many more validation documents would make the interval of F1 narrow."""
     entities = sum(validation.entities.values())
     # With E entities, the 95 % interval of an F1 of about 0.9 has a width of about E ** -0.5.
     more = round((NARROW**-2 / entities - 1) * validation.documents, -1) if entities else 0

@@ -161,7 +161,7 @@ class ClusterExecutor(Executor):
         return result
 
     def _look_again(self) -> bool:
-        """Look at the scheduler, unless that was just done."""
+        """Ask the scheduler for its workers, unless that was just done."""
         if time.monotonic() - self._looked < _LOOK:
             return False
         if time.monotonic() - self._looked > _SILENT:  # there was something else to do meanwhile
@@ -337,7 +337,7 @@ def _on_worker(
 
 
 def _difference(expected: Mapping[str, str]) -> str:
-    """Say which versions a worker has that differ from those expected; nothing if none."""
+    """Describe the versions of a worker that differ from those expected; empty if none."""
     here = versions()
     for name in {**expected, **here}:
         mine, other = here.get(name, "(none)"), expected.get(name, "(none)")

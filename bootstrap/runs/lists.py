@@ -109,7 +109,7 @@ def list_options_for(
 
 
 def with_classes_of_lists(configuration: Configuration) -> Configuration:
-    """Give the lists of an initial model the classes of the validation documents.
+    """Set the classes of the lists of an initial model to those of the validation documents.
 
     Its own options stay where validation has their classes.
 

@@ -37,7 +37,7 @@ def trained_on(folder: Path, number: int) -> Tagger:
 
 
 def with_marks(note: Document, marks: Sequence[str], word: str) -> Document:
-    """Put marks in turn into the middle of words of annotations."""
+    """Insert marks in turn into the middle of words of annotations."""
     places = [
         span.start + (match.start() + match.end()) // 2
         for span in note.spans
