@@ -101,7 +101,7 @@ class PhraseMatcher:
         """The compiled phrases, built at the first search because few commands need them."""
         order = sorted(range(len(self.classes)), key=lambda kind: kind != self._blocked)
         pairs = [(term, kind) for kind in order for term in self.phrases[self.classes[kind]]]
-        return _compile([term for term, _ in pairs], [kind for _, kind in pairs])
+        return _compile(tuple(term for term, _ in pairs), tuple(kind for _, kind in pairs))
 
 
 def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
@@ -150,7 +150,8 @@ def counted(written: str) -> str:
     return ABBREVIATIONS.get(surface, WORDS.get(surface, surface))
 
 
-def _compile(terms: Sequence[str], kinds: Sequence[int]) -> tuple[Tree, HashIndex, WordTypes]:
+@functools.lru_cache(maxsize=8)  # the models of a run have the same phrases, and advice tries lists
+def _compile(terms: tuple[str, ...], kinds: tuple[int, ...]) -> tuple[Tree, HashIndex, WordTypes]:
     """Compile terms, each with the index of its class; the first class of a phrase is kept.
 
     Returns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -79,7 +78,9 @@ class Phrases:
         if not self._phrases:
             return Stream((), np.full(batch.n_tokens, NO_VALUE, np.int32))
         if self._matcher is None:
-            self._matcher = _matcher(tuple(self._phrases.items()))
+            from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
+
+            self._matcher = PhraseMatcher(self._phrases)
         return self._matcher.match(batch)
 
     def settings(self) -> dict[str, Any]:
@@ -100,10 +101,3 @@ def joined_terms(terms: Mapping[str, Sequence[str]]) -> dict[str, str]:
 def split_terms(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the terms that `joined_terms` has joined."""
     return {name: text.split(_SEPARATOR) if text else [] for name, text in texts.items()}
-
-
-@functools.lru_cache(maxsize=8)  # the models of a run have the same phrases, and advice tries lists
-def _matcher(phrases: tuple[tuple[str, tuple[str, ...]], ...]) -> PhraseMatcher:
-    from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
-
-    return PhraseMatcher(dict(phrases))
