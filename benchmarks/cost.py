@@ -5,9 +5,10 @@
     python benchmarks/cost.py pool                   # 331 annotated lines, 1,000,000 unlabeled ones
     python benchmarks/cost.py pool --lines 100000
 
-Training alone is one training of embeddings, and one of a CRF on all annotated documents. All
-documents are MEDDOCAN's. A large pool repeats the lines of train, with an unknown word in place of
-one in twenty.
+Training alone is one training of embeddings and one of a CRF. The CRF learns from the annotated
+notes, or, for lines, from the last training set of the run: annotated lines, their copies, and
+pseudo-labelled lines. All documents are MEDDOCAN's. A large pool repeats the lines of train, with
+an unknown word in place of one in twenty.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ import numpy as np
 from crf import sampled, with_novel_words
 from meddocan_lines import DATA, MERGED, lines_of, small_seed
 
+from bootstrap.config.configuration import load_configuration
+from bootstrap.data.preparation import prepare
+from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
+from bootstrap.runs.loop_parts import LoopParts
+from bootstrap.runs.observer import Stopwatch
 from corpus.document import Document
 from corpus.formats import write
 
@@ -54,29 +60,46 @@ COLUMNS = (
 ALONE = ("augment.copies=0", "loop.iterations=0", "loop.refit=false")
 
 
-def measure(out: Path, jobs: int, settings: Sequence[str], **data: Path) -> None:
+def measure(out: Path, jobs: int, settings: Sequence[str] = (), **data: Path) -> None:
     """Carry out a run, and print a row of what it used."""
     config = out.with_suffix(".toml")
     config.write_text(CONFIGURATION.format(**data))
     arguments = ["--quiet", "run", config, "--out", out, "--jobs", jobs]
     for setting in settings:
         arguments += ["--set", setting]
-    start = time.perf_counter()
-    program = Path(sys.executable).with_name("bootstrap")
-    process = subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        sys.exit("the run failed")
-    minutes = (time.perf_counter() - start) / 60
-    seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
+    used = resources_of([Path(sys.executable).with_name("bootstrap"), *arguments])
     run = Run(out)
     metrics = run.metrics()
     best, last = metrics[run.best_iteration()], metrics[-1]
-    print(
-        f"| {out.name} | {last.iteration} | {last.training_documents:,} | {seconds:,.0f} | "
-        f"{minutes:.1f} | {memory:.2f} | {best.f1:.3f} |",
-        flush=True,
-    )
+    print_row(out.name, last.iteration, f"{last.training_documents:,}", *used, f"{best.f1:.3f}")
+
+
+def resources_of(command: Sequence[object]) -> tuple[str, str, str]:
+    """Carry out a command, and return its processor time, its minutes, and its memory."""
+    start = time.perf_counter()
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        sys.exit("the command failed")
+    minutes, seconds = (time.perf_counter() - start) / 60, used.ru_utime + used.ru_stime
+    return f"{seconds:,.0f}", f"{minutes:.1f}", f"{used.ru_maxrss / 2**20:.2f}"
+
+
+def train_alone(folder: Path) -> None:
+    """Train embeddings on the notes of a run, and a CRF on its last training set."""
+    run = Run(folder)
+    configuration = load_configuration(run.config_file)
+    notes, _ = prepare(configuration)
+    parts = LoopParts(run, configuration, notes, 1, lambda *_: None, Stopwatch())
+    state = parts.state()
+    embeddings_of_notes(folder / "again", notes, 0, jobs=1, report=parts.report)
+    tagger = parts.trainer.tagger_for(state.iteration + 1)
+    tagger.fit(state.training.documents(), rng=np.random.default_rng(0))
+
+
+def print_row(*cells: object) -> None:
+    """Print a row of a table."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
 def drawn(lines: Sequence[Document], number: int) -> Iterator[Document]:
@@ -91,14 +114,19 @@ def drawn(lines: Sequence[Document], number: int) -> Iterator[Document]:
 def main() -> None:
     """Print a table of the run with the defaults, and of training alone."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("lines", "notes", "pool"))
+    parser.add_argument("what", choices=("lines", "notes", "pool", "alone"))
+    parser.add_argument("run", nargs="?", type=Path, help="of `alone`, which `lines` calls")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
+    if options.what == "alone":
+        train_alone(options.run)
+        return
     train, dev = DATA / "train", DATA / "dev"
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
+        print_row(*COLUMNS)
+        print("|---" * len(COLUMNS) + "|")
         if options.what == "notes":
             notes = {"seed": train, "validation": dev, "unlabeled": train}
             measure(folder / "alone", options.jobs, ALONE, **notes)
@@ -106,7 +134,6 @@ def main() -> None:
             return
         lines = lines_of("train", MERGED)
         write(lines_of("dev", MERGED), folder / "dev.jsonl")
-        write(lines, folder / "train.jsonl")
         chosen = set(small_seed(lines, np.random.default_rng(0)).tolist())
         write((lines[index] for index in sorted(chosen)), folder / "seed.jsonl")
         others = [line for index, line in enumerate(lines) if index not in chosen]
@@ -115,9 +142,10 @@ def main() -> None:
         else:
             write(others, folder / "pool.parquet")
         paths = {"validation": folder / "dev.jsonl", "unlabeled": folder / "pool.parquet"}
+        measure(folder / "defaults", options.jobs, seed=folder / "seed.jsonl", **paths)
         if options.what == "lines":
-            measure(folder / "alone", options.jobs, ALONE, seed=folder / "train.jsonl", **paths)
-        measure(folder / "defaults", options.jobs, (), seed=folder / "seed.jsonl", **paths)
+            command = [sys.executable, __file__, "alone", folder / "defaults"]
+            print_row("alone", "", "", *resources_of(command), "")
 
 
 if __name__ == "__main__":

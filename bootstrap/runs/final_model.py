@@ -60,14 +60,14 @@ def train_final(
     if is_continued or (initial is not None and best.tagger == initial.kind):
         return
     annotated = parts.rounds.gold(parts.rounds.number) if parts.rounds else notes.seed.batch
-    tagger, start = in_folder(parts.trainer.tagger_for(best.iteration)), None
+    tagger = in_folder(parts.trainer.tagger_for(best.iteration))
     rng = np.random.default_rng([configuration.loop.random_state, best.iteration, _STAGE])
     chosen = _chosen(parts, best, annotated)
     candidates = _candidates(parts, best, concatenate([annotated, notes.validation.batch]))
     candidate = next((c for c in candidates if c.name == chosen), candidates[-1])
     training = candidate.training
-    if configuration.loop.warm_start and candidate.name == _AS_BEST:
-        start = parts.load(run.best_model())
+    # Training ends sooner, near the same optimum.
+    start = parts.load(run.best_model()) if configuration.loop.warm_start else None
     try:
         tagger.fit(training.documents(), warm_start=start, rng=rng)
     except TrainingError as error:
