@@ -132,16 +132,19 @@ def test_a_run_killed_before_it_had_a_final_model_trains_the_same_one(
     assert not list(folder.glob("iterations/*/alternative-*"))
 
 
-def test_it_leaves_no_notes_of_the_pool_behind(refitted, project, tmp_path) -> None:
+@pytest.mark.parametrize("warm", [True, False])
+def test_it_starts_from_the_best_model_and_leaves_no_notes_behind(refitted, tmp_path, warm) -> None:
     """Blank documents for it are drawn from the pool, after the run has removed its batches."""
     run = Run(Path(shutil.copytree(refitted[0], tmp_path / "run", symlinks=True)))
+    before = digests_of(run.model())
     run.final.metrics_file.unlink()
-    configuration = load_configuration(run.config_file)
+    configuration = load_configuration(run.config_file, [f"loop.warm_start={str(warm).lower()}"])
     notes = read_notes(configuration.data, configuration.labels, batch_size=600)
     run.batches_folder.mkdir()
     (run.batches_folder / "0000.arrow").write_bytes(b"notes")
     train_final(run, configuration, notes, jobs=1, report=lambda *_: None)
     assert run.final_model() and not run.batches_folder.exists()
+    assert (digests_of(run.model()) == before) == warm
 
 
 def test_a_final_model_that_has_changed_is_refused(refitted, tmp_path, command) -> None:
