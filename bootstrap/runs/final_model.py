@@ -3,7 +3,7 @@
 Validation chooses the iteration, its strategy and its thresholds. Then its annotations can teach.
 The more annotations there are, the less pseudo-labels add, and the more their errors cost. Models
 that learn from half of the validation notes are scored on the other half, which shows whether to
-keep them; where validation has far more annotations than the seed, they are not kept. The scores of
+keep them; where validation has twice the annotations of the seed, they are not kept. The scores of
 a run stay those of the best iteration: only test documents can score the final model.
 """
 
@@ -36,7 +36,8 @@ _log = logging.getLogger(__name__)
 _STAGE = 4
 
 #: Validation with so many times the entities of the notes that taught pseudo-labels replaces them.
-_FAR_MORE = 4
+#: A comparison with half of validation favours pseudo-labels: all of it leaves them less to add.
+_REPLACES = 2
 
 #: The candidate that learns what the best model has learned; see `ANNOTATED_ALONE` for the other.
 _AS_BEST = "as_best_model"
@@ -99,8 +100,8 @@ def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[C
 def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
     """Return the candidate that is better on half of the validation notes, taught by the others.
 
-    Without entities in both halves, nothing tells that pseudo-labels do not help. With far more
-    than the annotated documents have, they do not.
+    Without entities in both halves, nothing tells that pseudo-labels do not help. With
+    `_REPLACES` times the entities of the annotated documents, they do not.
     """
     validation, trainer = parts.notes.validation, parts.trainer
     batch, documents = validation.batch, validation.documents
@@ -112,7 +113,7 @@ def _chosen(parts: LoopParts, best: IterationMetrics, annotated: Batch) -> str:
     scored = GoldBatch.from_documents([documents[row] for row in held_out], batch.take(held_out))
     if not (scored.batch.tags > 0).any() or not (taught.tags > 0).any():
         return _AS_BEST
-    if _entities(batch) >= _FAR_MORE * _entities(annotated):
+    if _entities(batch) >= _REPLACES * _entities(annotated):
         return ANNOTATED_ALONE
     candidates = _candidates(parts, best, concatenate([annotated, taught]))
     if len(candidates) == 1:
