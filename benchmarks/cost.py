@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     if options.what == "alone":
-        train_alone(options.run)
+        train_alone(options.run or parser.error("alone needs the folder of a run"))
         return
     train, dev = DATA / "train", DATA / "dev"
     with tempfile.TemporaryDirectory() as temporary:

@@ -3,8 +3,8 @@
 Validation chooses the iteration, its strategy and its thresholds. Then its annotations can teach.
 The more annotations there are, the less pseudo-labels add, and the more their errors cost. Models
 that learn from half of the validation notes are scored on the other half, which shows whether to
-keep them; where validation has twice the annotations of the seed, they are not kept. The scores of
-a run stay those of the best iteration: only test documents can score the final model.
+keep them; where validation has twice the annotations of the other notes, they are not kept. The
+scores of a run stay those of the best iteration: only test documents can score the final model.
 """
 
 from __future__ import annotations
