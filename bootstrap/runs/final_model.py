@@ -82,7 +82,8 @@ def train_final(
 
 def _candidates(parts: LoopParts, best: IterationMetrics, gold: Batch) -> list[Candidate]:
     """Return training sets of gold documents: that of the best model, and one of copies alone."""
-    augment = parts.augmentation(parts.list_tagger() if best.with_blanks else None)
+    list_tagger = parts.list_tagger() if best.with_blanks else None
+    augment = parts.augmentation(list_tagger, second=False)
     copies, _, blanks = augment(gold) if augment else (None, None, None)
     own = copies if best.augmented or best.with_blanks else None
     blanks = blanks if best.with_blanks else None

@@ -266,11 +266,11 @@ class LoopParts:
         )
 
     def augmentation(
-        self, list_tagger: Callable[[], Tagger] | None
-    ) -> Callable[[Batch], tuple[Batch | None, Batch, Batch | None]] | None:
+        self, list_tagger: Callable[[], Tagger] | None, *, second: bool = True
+    ) -> Callable[[Batch], tuple[Batch | None, Batch | None, Batch | None]] | None:
         """Return the function that derives documents from gold ones; None without augmentation.
 
-        The blank ones are found by a tagger of lists.
+        The blank ones are found by a tagger of lists. Only the second view needs mentions.
         """
         options, random_state = self.configuration.augment, self.configuration.loop.random_state
         if not options.copies:
@@ -281,12 +281,13 @@ class LoopParts:
             batch = next(iter(self.pool.batches()), None)
             return batch and batch.take(np.flatnonzero(~self.excludes(batch)))
 
-        def augment(gold: Batch) -> tuple[Batch | None, Batch, Batch | None]:
+        def augment(gold: Batch) -> tuple[Batch | None, Batch | None, Batch | None]:
             replacement = MentionReplacement(gold, options)
             rng = np.random.default_rng([random_state, 0, _STAGE])
             copies = replacement.copies(rng)
-            number = len(replacement.rows)
-            mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
+            number, mentions = len(replacement.rows), None
+            if second:
+                mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
             missing, blanks = missing_blanks(gold, self.notes.validation.batch), None
             if list_tagger and missing and (pool := unlabeled()):
                 blanks = blank_documents(pool, gold, list_tagger(), missing, rng)

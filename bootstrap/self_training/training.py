@@ -20,7 +20,7 @@ from taggers.options import Reach
 
 #: Strategies are compared on about so many pseudo-labelled documents, if there are more than twice
 #: as many.
-COMPARED = 5000
+COMPARED = 2000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
