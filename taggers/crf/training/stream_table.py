@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from corpus.batch import NO_VALUE
 from corpus.ragged import number_used, owners_of
-from taggers.crf.training.training_set import TrainingSet
+from taggers.crf.training.training_set import TrainingSet, TrainingStream
 from taggers.crf.weights import add_expected, add_weights, empty_table
 
 Codes = npt.NDArray[np.int32]
@@ -28,43 +28,24 @@ _FEW = 4  # the minimum number of tokens per joint value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
-    """The values of a stream at an offset from each token.
-
-    Parameters
-    ----------
-    values : ndarray of int32, shape (N,)
-        The value at the offset from each token, numbered from 0; negative for no value.
-    codes : ndarray of int32, shape (V,)
-        The numbers of these values among all values of a `TrainingSet`.
-    offset : int
-        The offset.
-    """
-
-    values: Codes
-    codes: Codes
-    offset: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class JointColumns:
     """Columns whose values are numbered together.
 
     Parameters
     ----------
-    columns : tuple of Column
-        At least one.
+    columns : tuple of TrainingStream
+        At least one, each with a single offset and its values shifted by it.
     numbers : ndarray of int32, shape (N,)
         The joint value of each token; negative for no value in any column.
     values : ndarray of int32, shape (J, columns)
         The value of each column in each joint value; negative for no value.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[TrainingStream, ...]
     numbers: Codes
     values: Codes
 
-    def with_column(self, column: Column) -> Self:
+    def with_column(self, column: TrainingStream) -> Self:
         """Add a column: number the pairs of joint values and its values that occur."""
         own = len(column.codes) + 1  # with no value
         pairs = (self.numbers + np.int64(1)) * own + column.values + 1
@@ -79,12 +60,12 @@ class JointColumns:
         return type(self)(columns, numbers, values)
 
 
-def join_columns(columns: Sequence[Column]) -> list[JointColumns]:
+def join_columns(columns: Sequence[TrainingStream]) -> list[JointColumns]:
     """Join columns in order, as long as few joint values occur.
 
     Parameters
     ----------
-    columns : sequence of Column
+    columns : sequence of TrainingStream
         All with the same tokens.
 
     Returns
@@ -124,9 +105,9 @@ class StreamTable:
         self._codes = [
             (
                 np.append(column.codes, np.int32(NO_VALUE))[values][:, None],
-                np.array([column.offset + training.reach]),
+                column.offsets + training.reach,
             )
-            for column, values in sorted(pairs, key=lambda pair: pair[0].offset)
+            for column, values in sorted(pairs, key=lambda pair: pair[0].offsets[0])
         ]
         self._state = training.offsets, training.state.offsets, training.state.labels
 
@@ -146,17 +127,17 @@ class StreamTable:
 def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTable]:
     """Build the tables of the streams of a training set, joined by ascending number of values."""
     columns = [
-        Column(_shifted(stream.values, training.document_offsets, offset), stream.codes, offset)
+        TrainingStream(_shifted(stream.values, training.document_offsets, at), stream.codes, at)
         for stream in training.streams
-        for offset in stream.offsets.tolist()
+        for at in stream.offsets[:, None]
     ]
     columns.sort(key=lambda column: len(column.codes))
     return [StreamTable(joint, training, real) for joint in join_columns(columns)]
 
 
-def _shifted(values: Codes, document_offsets: Indices, offset: int) -> Codes:
-    """Return the value at an offset from each token; none outside its document."""
-    if not offset:
+def _shifted(values: Codes, document_offsets: Indices, offset: Indices) -> Codes:
+    """Return the value at an offset, shape (1,), from each token; none outside its document."""
+    if not offset.any():
         return values
     owners, tokens = owners_of(document_offsets), np.arange(len(values)) + offset
     inside = (tokens >= document_offsets[owners]) & (tokens < document_offsets[owners + 1])

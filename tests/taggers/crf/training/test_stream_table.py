@@ -8,18 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taggers.crf.training import stream_table
-from taggers.crf.training.stream_table import Column, JointColumns, join_columns
+from taggers.crf.training.stream_table import OWN, JointColumns, join_columns
+from taggers.crf.training.training_set import TrainingStream
 
 
 @st.composite
-def columns(draw: st.DrawFn) -> list[Column]:
+def columns(draw: st.DrawFn) -> list[TrainingStream]:
     tokens = draw(st.integers(0, 30))
     result = []
     for _ in range(draw(st.integers(1, 4))):
         size = draw(st.integers(1, 5))
         values = draw(st.lists(st.integers(-1, size - 1), min_size=tokens, max_size=tokens))
         codes = np.arange(size, dtype=np.int32)
-        result.append(Column(np.array(values, np.int32), codes, draw(st.integers(-2, 2))))
+        result.append(TrainingStream(np.array(values, np.int32), codes, OWN))
     return result
 
 
@@ -32,7 +33,9 @@ def rows_of(joint: JointColumns) -> list[list[int]]:
 
 @pytest.mark.parametrize("few", [0, 1, 4, 1000])
 @given(columns=columns())
-def test_a_joint_value_has_the_values_of_its_columns(columns: list[Column], few: int) -> None:
+def test_a_joint_value_has_the_values_of_its_columns(
+    columns: list[TrainingStream], few: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream_table, "_FEW", few)
         joined = join_columns(columns)
@@ -49,7 +52,7 @@ def test_a_joint_value_has_the_values_of_its_columns(columns: list[Column], few:
 def test_columns_with_many_joint_values_stay_apart() -> None:
     codes = np.arange(10, dtype=np.int32)
     values = np.arange(100, dtype=np.int32)
-    column, same = Column(values % 10, codes, 0), Column(values % 10, codes, 0)
-    other = Column(values // 10, codes, 0)
+    column, same = (TrainingStream(values % 10, codes, OWN) for _ in range(2))
+    other = TrainingStream(values // 10, codes, OWN)
     assert len(join_columns([column, same])) == 1
     assert len(join_columns([column, other])) == 2
