@@ -10,16 +10,7 @@ from bootstrap.config.options import AUTO, LANGUAGES
 from bootstrap.config.overrides import Source
 from bootstrap.config.validation import table_of
 from corpus.errors import quoted
-from gazetteers.builtin import (
-    BLOCKING,
-    BLOCKING_EN,
-    CENSUS,
-    CENSUS_US,
-    CUE_WORDS,
-    CUE_WORDS_EN,
-    PLACES,
-    PLACES_WORLD,
-)
+from gazetteers import builtin
 from taggers.options import Capability
 
 if TYPE_CHECKING:
@@ -58,24 +49,24 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 
 _SPANISH = {
-    "names": (CENSUS,),
-    "phrases": (PLACES,),
-    "places": (PLACES,),
-    "gazetteers": (CENSUS, PLACES),
-    "blocked": (BLOCKING,),
-    "cue_words": (CUE_WORDS,),
+    "names": (builtin.CENSUS,),
+    "phrases": (builtin.PLACES,),
+    "places": (builtin.PLACES,),
+    "gazetteers": (builtin.CENSUS, builtin.PLACES),
+    "blocked": (builtin.BLOCKING,),
+    "cue_words": (builtin.CUE_WORDS,),
 }
 #: The built-in lists of each language, by the option that names them.
 LISTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "es": _SPANISH,
     "ca": _SPANISH,
     "en": {
-        "names": (CENSUS_US,),
-        "phrases": (PLACES_WORLD,),
-        "places": (PLACES_WORLD,),
-        "gazetteers": (CENSUS_US, PLACES_WORLD),
-        "blocked": (BLOCKING_EN, BLOCKING),
-        "cue_words": (CUE_WORDS_EN,),
+        "names": (builtin.CENSUS_US,),
+        "phrases": (builtin.PLACES_WORLD,),
+        "places": (builtin.PLACES_WORLD,),
+        "gazetteers": (builtin.CENSUS_US, builtin.PLACES_WORLD),
+        "blocked": (builtin.BLOCKING_EN, builtin.BLOCKING),
+        "cue_words": (builtin.CUE_WORDS_EN,),
     },
 }
 #: The options of each section that name lists.
