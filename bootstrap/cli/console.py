@@ -50,7 +50,7 @@ output = SafeConsole(
 )
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_lines(*lines: str) -> None:
     """Write lines of text to standard output, each in one line."""
     for line in lines:
         output.print(Text(one_line(line)))
@@ -61,7 +61,7 @@ def print_report(lines: Iterable[str], target: Path | str) -> None:
     if str(target) == "-":
         log_lines(_log, logging.INFO, lines)
     else:
-        print_lines(lines)
+        print_lines(*lines)
 
 
 def print_figures(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -84,9 +84,9 @@ def print_experiment(report: Report) -> None:
     """Print the tables of an experiment, and what they say."""
     for name in _PRINTED:
         if name in report.tables:
-            print_lines(["", f"{report.tables[name].title}:"])
+            print_lines("", f"{report.tables[name].title}:")
             print_table(report.tables[name])
-    print_lines(["", *report.outcome])
+    print_lines("", *report.outcome)
 
 
 # The outcome of a run

@@ -37,20 +37,20 @@ def main(options: argparse.Namespace) -> int:
     )
     most = LEAKING if options.leaking_notes is None else options.leaking_notes
     verdict = verdict_on(assessment, most, careful=bool(options.recall))
-    print_lines(verdict.lines)
-    print_lines([""])
+    print_lines(*verdict.lines)
+    print_lines("")
     plain, careful = "notes that show a mention", f"with --recall {assessment.target:g}"
     print_figures([plain, "", "share", "at most", careful, "share", "at most"], _rows(assessment))
     if options.curve:
         notes, _ = prepare(configuration)
         parts = ", ".join(f"{round(share * len(notes.seed.batch)):,}" for share in SHARES)
-        print_lines(["", f"Training on {parts} documents of the seed ..."])
+        print_lines("", f"Training on {parts} documents of the seed ...")
         with StageProgress("documents") as bar:
             try:
                 curve = LearningCurve.trained(run, configuration, notes, bar.report)
             except TrainingError as error:
                 raise InputError(f"{options.run}: {error}") from None
-        print_lines(curve.lines())
+        print_lines(*curve.lines())
     return 0 if verdict.holds else NOT_ENOUGH
 
 

@@ -38,15 +38,13 @@ def main(options: argparse.Namespace) -> None:
         text = json.dumps(asdict(audited), ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
     print_lines(
-        [
-            f"{audited.documents:,} documents of {audited.patients:,} patients; "
-            f"{audited.listed:,} names in the lists",
-        ]
+        f"{audited.documents:,} documents of {audited.patients:,} patients; "
+        f"{audited.listed:,} names in the lists"
     )
     for name, confirmed in audited.models.items():
-        print_lines(["", name])
+        print_lines("", name)
         print_figures(_TITLES, _rows(confirmed))
-        print_lines(_lines(confirmed, audited))
+        print_lines(*_lines(confirmed, audited))
 
 
 def _rows(confirmed: Confirmed) -> Iterator[list[str]]:

@@ -76,7 +76,7 @@ def _compare_notes(options: argparse.Namespace) -> int:
             raise InputError(f"{source}: {documents}; expected {_FEW} or more, to compare them")
     differences = find_shift(tagger, notes, new)
     fits = not any(difference.is_large for difference in differences)
-    print_lines(["the model fits" if fits else "the notes differ from those of the run", ""])
+    print_lines("the model fits" if fits else "the notes differ from those of the run", "")
     print_figures(
         ["share of tokens or documents", "of the run", "of NOTES", "95 % interval", ""],
         (
@@ -93,14 +93,12 @@ def _compare_notes(options: argparse.Namespace) -> int:
     if fits:
         return 0
     print_lines(
-        [
-            "",
-            "How well it finds entities in them, annotated notes show: annotate 50, and run",
-            f"  bootstrap evaluate GOLD TAGGED, after bootstrap tag {options.config} GOLD TAGGED",
-            "A run that starts from this model learns from them:",
-            f"  bootstrap run --continue {options.config} --set data.unlabeled={options.notes} "
-            "--out NEW",
-        ]
+        "",
+        "How well it finds entities in them, annotated notes show: annotate 50, and run",
+        f"  bootstrap evaluate GOLD TAGGED, after bootstrap tag {options.config} GOLD TAGGED",
+        "A run that starts from this model learns from them:",
+        f"  bootstrap run --continue {options.config} --set data.unlabeled={options.notes} "
+        "--out NEW",
     )
     return NOT_ENOUGH
 
@@ -145,7 +143,7 @@ def _check_splits(options: argparse.Namespace) -> None:
     lines += interval_lines(reports["validation"])
     reasons = list(reasons_against(reports, data, classes))
     verdict = [f"not ready: {reason}" for reason in reasons] or ["ready"]
-    print_lines([*verdict, "", *source_lines(data), ""])
+    print_lines(*verdict, "", *source_lines(data), "")
     rows = _rows(reports, data.unit)
     print_figures(["", *reports], ([title, *map("{:,}".format, counts)] for title, counts in rows))
     seed_sample = samples.pop("seed", None)
@@ -154,23 +152,23 @@ def _check_splits(options: argparse.Namespace) -> None:
         f"in at most {SAMPLED:,} documents of each ({MOST_TOKENS:,} tokens for the small CRF), "
         "drawn at random:"
     )
-    print_lines(["", title])
+    print_lines("", title)
     print_figures(["", *compared.profiles], _profile_rows(compared.profiles, predicted))
     if cost_lines:
-        print_lines(["", *cost_lines])
-    print_lines(["", *(f"! {line}" for line in lines[:_MOST_WARNINGS])])
+        print_lines("", *cost_lines)
+    print_lines("", *(f"! {line}" for line in lines[:_MOST_WARNINGS]))
     if len(lines) > _MOST_WARNINGS:
         more = number_of(len(lines) - _MOST_WARNINGS, "more line")
-        print_lines([f"and {more}; --problems FILE writes all problems with notes"])
+        print_lines(f"and {more}; --problems FILE writes all problems with notes")
     if not lines:
-        print_lines(["no warnings"])
-    print_lines(["", cost_line(reports)])
+        print_lines("no warnings")
+    print_lines("", cost_line(reports))
     if reasons:
         raise InputError(f"{options.config}: not ready: {reasons[0]}")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
     notes = read_notes(configuration.data, configuration.labels, batch_size=1)
-    print_lines([*list_lines(configuration, notes), *_pattern_lines(configuration, notes)])
+    print_lines(*list_lines(configuration, notes), *_pattern_lines(configuration, notes))
 
 
 def _pattern_lines(configuration: Configuration, notes: Notes) -> list[str]:

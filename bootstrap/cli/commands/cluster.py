@@ -35,8 +35,8 @@ def main(options: argparse.Namespace) -> None:
             cluster_embeddings(tasks, jobs=jobs, report=bar.report)
     titles = ["embedding", "words", *(f"median, K = {k:,}" for k in ks)]
     print_figures(titles, _size_rows(embeddings, ks))
-    print_lines(["", "To use them as features, add to the configuration of a run:", ""])
-    print_lines(["  [tagger]", f'  clusters = "{options.folder.absolute()}"'])
+    print_lines("", "To use them as features, add to the configuration of a run:", "")
+    print_lines("  [tagger]", f'  clusters = "{options.folder.absolute()}"')
 
 
 def _possible(embedding: Embedding, ks: Sequence[int], *, asked: bool) -> list[int]:

@@ -29,10 +29,8 @@ def main(options: argparse.Namespace) -> None:
         raise InputError(f"{options.source}: no document has a word")
     counts.save(options.output)
     print_lines(
-        [
-            f"{len(counts):,} different words of {counts.tokens:,} tokens in {counts.total:,} "
-            f"documents are in {options.output}. They are as private as the notes."
-        ]
+        f"{len(counts):,} different words of {counts.tokens:,} tokens in {counts.total:,} "
+        f"documents are in {options.output}. They are as private as the notes."
     )
 
 

@@ -276,7 +276,7 @@ def _refuse_unannotated(report: Report, more: str = "") -> None:
 def key(options: argparse.Namespace) -> None:
     """Write a new key."""
     made = write_new_key(options.file)
-    print_lines([f"wrote a key with the fingerprint {made.fingerprint} to {options.file}"])
+    print_lines(f"wrote a key with the fingerprint {made.fingerprint} to {options.file}")
 
 
 def reidentify(options: argparse.Namespace) -> None:

@@ -53,30 +53,28 @@ def main(options: argparse.Namespace) -> None:
             f"{options.initial_model} needs {_MIN_NOTES:,} or more"
         )
     jobs = options.jobs or default_jobs()
-    print_lines(_description_lines(number, options.initial_model))
+    print_lines(*_description_lines(number, options.initial_model))
     demo = make_demo(folder, number, options.initial_model)
     if options.initial_model != SEED:
         _find_clusters(demo, number, jobs, options.root)
     print_lines(
-        [
-            "Each iteration tags more notes, selects pseudo-labels at the rates of the validation",
-            "notes, and retrains on them. Scores are on the validation notes.",
-            "",
-        ]
+        "Each iteration tags more notes, selects pseudo-labels at the rates of the validation",
+        "notes, and retrains on them. Scores are on the validation notes.",
+        "",
     )
     run = run_and_show(load_configuration(demo.config), demo.run, resume=False, jobs=jobs)
     outcome = run.outcome()
     reason = f"Stopped: {STOPPED[outcome.stopped or 'maximum']}."
-    print_lines(["", *decision_lines(run.metrics()), reason, ""])
+    print_lines("", *decision_lines(run.metrics()), reason, "")
     print_classes(run)
     best, models = outcome.iteration, [run.iteration(0).model_folder, run.best_model()]
     first, last = (scores_on_test(demo, model, jobs) for model in models)
-    print_lines(gain_lines(first, last, best))
+    print_lines(*gain_lines(first, last, best))
     if final := run.final_model():
         f1 = scores_on_test(demo, final, jobs).counts("ner").f1
-        print_lines([f"The final model, trained on the validation notes as well, has F1 {f1:.3f}."])
-    print_lines(_deidentified_lines(demo))
-    print_lines(_next_lines(demo))
+        print_lines(f"The final model, trained on the validation notes as well, has F1 {f1:.3f}.")
+    print_lines(*_deidentified_lines(demo))
+    print_lines(*_next_lines(demo))
 
 
 def _deidentified_lines(demo: Demo) -> Iterator[str]:
@@ -109,30 +107,26 @@ def _compare(options: argparse.Namespace, folder: Path) -> None:
     if number < _MIN_NOTES:
         raise InputError(f"{number:,} notes are too few; --compare needs {_MIN_NOTES:,} or more")
     print_lines(
-        [
-            f"Generating {number:,} notes in Spanish and Catalan; 100 of them are the seed.",
-            "Compared are the seed alone, self-training on the other notes, a person who annotates",
-            "50 of them a round, both together, and all annotations, with two random states.",
-            "",
-        ]
+        f"Generating {number:,} notes in Spanish and Catalan; 100 of them are the seed.",
+        "Compared are the seed alone, self-training on the other notes, a person who annotates",
+        "50 of them a round, both together, and all annotations, with two random states.",
+        "",
     )
     demo = make_comparison(folder, number)
     run_plan(load_plan(demo.comparison), demo.experiment, jobs=options.jobs)
     picture = demo.folder / "by-documents.png"
     print_lines(
-        [
-            "",
-            f"The page, for a browser: {(demo.experiment / 'report.html').absolute()}",
-            f"The experiment file is {demo.comparison}. Next:",
-            f"  bootstrap plot {demo.experiment} --axis documents -o {picture}",
-            f"  bootstrap experiment {demo.comparison} --out {demo.experiment} --list",
-        ]
+        "",
+        f"The page, for a browser: {(demo.experiment / 'report.html').absolute()}",
+        f"The experiment file is {demo.comparison}. Next:",
+        f"  bootstrap plot {demo.experiment} --axis documents -o {picture}",
+        f"  bootstrap experiment {demo.comparison} --out {demo.experiment} --list",
     )
 
 
 def _find_clusters(demo: Demo, number: int, jobs: int, parser: CommandParser) -> None:
     """Learn word clusters from the unlabeled notes with the commands for it."""
-    print_lines(["Learning clusters of similar words from the unlabeled notes:"])
+    print_lines("Learning clusters of similar words from the unlabeled notes:")
     notes, folder = str(demo.notes("unlabeled")), str(demo.embeddings)
     train = ["embed", "train", notes, "-o", folder, "--normalise", "digits", "--window", "1,5"]
     numbers = ",".join(str(k) for k in _CLUSTERS if k * _NOTES_FOR_CLUSTER <= number)
@@ -140,7 +134,7 @@ def _find_clusters(demo: Demo, number: int, jobs: int, parser: CommandParser) ->
         (embed.train, [*train, "--min-count", "2", "--jobs", str(min(jobs, 2))]),
         (cluster.main, ["cluster", folder, "--k", numbers, "--jobs", str(jobs)]),
     ):
-        print_lines([f"  bootstrap {' '.join(words)}"])
+        print_lines(f"  bootstrap {' '.join(words)}")
         command(parser.parse_args(words))
 
 

@@ -98,13 +98,11 @@ def _print_embeddings(embeddings: Sequence[Embedding], folder: Path) -> None:
     )
     print_figures(("embedding", "normalised", "words", "dimension", "epochs"), rows)
     print_lines(
-        [
-            "",
-            f"They are in {folder}, which contains words of the notes and is as private as they "
-            "are. Next:",
-            f"  bootstrap embed show {folder} WORD",
-            f"  bootstrap cluster {folder}",
-        ]
+        "",
+        f"They are in {folder}, which contains words of the notes and is as private as they "
+        "are. Next:",
+        f"  bootstrap embed show {folder} WORD",
+        f"  bootstrap cluster {folder}",
     )
 
 
@@ -121,7 +119,7 @@ def show(options: argparse.Namespace) -> None:
         )
     for embedding, nearest in zip(embeddings, neighbours, strict=True):
         looked_up = _looked_up(embedding, options.word) if nearest else "no vector"
-        print_lines([f"{embedding.name}: {looked_up}"])
+        print_lines(f"{embedding.name}: {looked_up}")
         if nearest:
             rows = (
                 (near.word, f"{near.similarity:.3f}", f"{near.count:,}" if near.count else "")

@@ -73,24 +73,22 @@ def main(options: argparse.Namespace) -> None:
         text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
     print_figures(_TITLES, _rows(report))
-    print_lines([""])
+    print_lines("")
     print_figures(_NOTES_TITLES, _note_rows(report["notes_with_missed"]))
     kinds, not_found = missed.kinds, sum(missed.kinds.values())
     print_lines(
-        [
-            "",
-            f"{not_found:,} gold entities are not found as they are: {kinds[MISSED]:,} missed (no "
-            f"predicted entity overlaps them), {kinds[WRONG_BORDER]:,} with another border, "
-            f"{kinds[WRONG_CLASS]:,} with another class",
-            f"{false:,} of {others:,} tokens outside of gold entities are tagged "
-            f"({percent(false / max(others, 1), 2)})",
-            f"leak: {report['leak']:.4f} strict entities lost (FN) per gold line that is not "
-            "blank, as MEDDOCAN reports it",
-            f"{len(gold):,} gold and {number_of(len(predicted), 'predicted document')}; "
-            f"{len(ids - predicted_ids):,} only gold (all missed), "
-            f"{len(predicted_ids - ids):,} only predicted (all spurious)",
-            *dropped_lines(dropped),
-        ]
+        "",
+        f"{not_found:,} gold entities are not found as they are: {kinds[MISSED]:,} missed (no "
+        f"predicted entity overlaps them), {kinds[WRONG_BORDER]:,} with another border, "
+        f"{kinds[WRONG_CLASS]:,} with another class",
+        f"{false:,} of {others:,} tokens outside of gold entities are tagged "
+        f"({percent(false / max(others, 1), 2)})",
+        f"leak: {report['leak']:.4f} strict entities lost (FN) per gold line that is not "
+        "blank, as MEDDOCAN reports it",
+        f"{len(gold):,} gold and {number_of(len(predicted), 'predicted document')}; "
+        f"{len(ids - predicted_ids):,} only gold (all missed), "
+        f"{len(predicted_ids - ids):,} only predicted (all spurious)",
+        *dropped_lines(dropped),
     )
 
 

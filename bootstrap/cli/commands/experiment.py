@@ -103,7 +103,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
         failed = _carry_out(plan, experiment, jobs)
         if report := write_results(experiment):
             print_experiment(report)
-            print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])
+            print_lines(f"The runs are in {experiment.folder}, with a page in report.html.")
         if failed:
             raise InputError(
                 f"{folder}: {failed:,} of {len(plan.runs):,} runs failed, for the reasons above; "

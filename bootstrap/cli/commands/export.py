@@ -37,7 +37,7 @@ def main(options: argparse.Namespace) -> None:
         options.model, options.target, pruning=pruning, gold=gold, trust=options.trust
     )
     report_problems(problems)
-    print_lines(_lines(exported, options))
+    print_lines(*_lines(exported, options))
 
 
 def _lines(exported: Exported, options: argparse.Namespace) -> Iterator[str]:

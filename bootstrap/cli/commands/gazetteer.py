@@ -49,8 +49,8 @@ def import_(options: argparse.Namespace) -> None:
     gazetteer.save(options.output)
     for path, part in zip(options.sources, imported, strict=True):
         guessed = options.encoding is None and part.table.encoding == "cp1252"
-        print_lines(_lines_of(path, part, guessed=guessed, unnamed=options.term is None))
-    print_lines([_sizes_line(gazetteer, options.output)])
+        print_lines(*_lines_of(path, part, guessed=guessed, unnamed=options.term is None))
+    print_lines(_sizes_line(gazetteer, options.output))
 
 
 def _progress(bar: StageProgress, path: Path) -> Progress:
@@ -95,7 +95,7 @@ def merge(options: argparse.Namespace) -> None:
     _refuse_repeated(options.sources)
     gazetteer = merge_gazetteers([read_gazetteer(str(path)) for path in options.sources])
     gazetteer.save(options.output)
-    print_lines([_sizes_line(gazetteer, options.output)])
+    print_lines(_sizes_line(gazetteer, options.output))
 
 
 def _refuse_repeated(paths: Sequence[Path]) -> None:
@@ -144,12 +144,12 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
     for row in entries:
         name, total = row["class"], sizes[row["class"]]
         share = row["count"] / max(total, 1)
-        print_lines([f"{quoted(name)}: {row['count']:,}, {share:.4%} of {total:,}"])
+        print_lines(f"{quoted(name)}: {row['count']:,}, {share:.4%} of {total:,}")
     parts = gazetteer.rows_with_word(term) if term and " " not in term else None
     if parts is None or not len(parts):
         return bool(entries)
     if not entries:
-        print_lines(["not a term itself"])
+        print_lines("not a term itself")
     for name in sizes:
         of_class = parts.filter(pc.equal(parts["class"], name))
         if len(of_class):
@@ -161,6 +161,6 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
 
 def _list(title: str, rows: pa.Table, number: int) -> None:
     """Print a title and the first terms, which are the most frequent."""
-    print_lines([title])
+    print_lines(title)
     first = rows.slice(0, number).to_pylist()
     print_figures(("", ""), ((row["term"], f"{row['count']:,}") for row in first))

@@ -76,12 +76,10 @@ def init(options: argparse.Namespace) -> None:
         file.write((commented_template() if options.all else SHORT_TEMPLATE).encode())
     content = "every setting with its default" if options.all else "the settings to start from"
     print_lines(
-        [
-            f"{path} has {content}.",
-            "Set the paths of your notes in [data], then:",
-            f"  bootstrap check {path}",
-            f"  bootstrap run {path} --out runs/NAME",
-        ]
+        f"{path} has {content}.",
+        "Set the paths of your notes in [data], then:",
+        f"  bootstrap check {path}",
+        f"  bootstrap run {path} --out runs/NAME",
     )
 
 

@@ -48,7 +48,7 @@ def main(options: argparse.Namespace) -> None:
         for name, table in report.tables.items():
             write_file(options.csv / f"{name}.csv", table_csv(table).encode())
         lines.append(f"{options.csv} has {len(report.tables)} tables")
-    print_lines([*lines, *_exported(options, records)])
+    print_lines(*lines, *_exported(options, records))
 
 
 def plot(options: argparse.Namespace) -> None:
@@ -71,7 +71,7 @@ def plot(options: argparse.Namespace) -> None:
     layout = Layout(width, height, options.font_size or FONT_SIZE)
     draw(figure, file, format, title=options.title, layout=layout)
     write_file(options.output, file.getvalue())
-    print_lines([f"{options.output} shows {', '.join(names)}"])
+    print_lines(f"{options.output} shows {', '.join(names)}")
 
 
 def _with_panel(figure: Figure | Matrix, name: str) -> Figure:

@@ -36,10 +36,8 @@ def main(options: argparse.Namespace) -> None:
     if options.json:
         write_file(options.json, (json.dumps(asdict(risk), indent=2) + "\n").encode())
     print_lines(
-        [
-            f"{number_of(risk.records, 'patient')} with {risk.classes:,} different combinations of "
-            f"values; the rarest one has {risk.smallest:,} of them (k = {risk.smallest:,})"
-        ]
+        f"{number_of(risk.records, 'patient')} with {risk.classes:,} different combinations of "
+        f"values; the rarest one has {risk.smallest:,} of them (k = {risk.smallest:,})"
     )
     print_figures(
         ("patients who share their values with", "share of all"),

@@ -40,9 +40,7 @@ def learn(options: argparse.Namespace) -> None:
         file.write(learning.rules_table(rules).encode())
     classes = len({rule.pattern.label for rule in rules})
     print_lines(
-        [
-            f"{number_of(len(rules), 'rule')} for {number_of(classes, 'class', 'classes')} in "
-            f"{options.output}; words in them occur in the notes of {options.min_patients:,} "
-            "patients or more"
-        ]
+        f"{number_of(len(rules), 'rule')} for {number_of(classes, 'class', 'classes')} in "
+        f"{options.output}; words in them occur in the notes of {options.min_patients:,} "
+        "patients or more"
     )

@@ -79,15 +79,13 @@ def _run_and_report(configuration: Configuration, options: argparse.Namespace) -
     print_classes(run)
     trust = "".join(f" --trust {kind}" for kind in configuration.kinds if ":" in kind)
     print_lines(
-        [
-            *outcome_lines(run),
-            "",
-            f"The run is in {folder}, with a report in report.html. It contains text of the notes "
-            "and is as private as they are. Inspect it, or tag the remaining notes:",
-            f"  bootstrap show {folder}",
-            f"  bootstrap plot {folder} -o f1.png",
-            f"  bootstrap tag {folder} NOTES TAGGED.jsonl{trust}",
-        ]
+        *outcome_lines(run),
+        "",
+        f"The run is in {folder}, with a report in report.html. It contains text of the notes "
+        "and is as private as they are. Inspect it, or tag the remaining notes:",
+        f"  bootstrap show {folder}",
+        f"  bootstrap plot {folder} -o f1.png",
+        f"  bootstrap tag {folder} NOTES TAGGED.jsonl{trust}",
     )
 
 
@@ -110,7 +108,7 @@ def run_and_show(
     ):
         if run.is_finished():  # but the process may have been killed before it completed the run
             _complete(run, configuration, notes, jobs)
-            print_lines([f"{folder} is finished."])
+            print_lines(f"{folder} is finished.")
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
         log_lines(_log, logging.WARNING, language_lines(listed(configuration.data.language)))

@@ -27,7 +27,7 @@ from bootstrap.verification import verify
 def main(options: argparse.Namespace) -> None:
     """Print a run or an experiment as tables, or as JSON."""
     if options.verify:
-        print_lines([f"{verify(options.run):,} files are as they were written"])
+        print_lines(f"{verify(options.run):,} files are as they were written")
         return
     experiment = ExperimentFolder(options.run)
     if experiment.has_begun():
@@ -51,11 +51,11 @@ def _show_run(folder: Path, *, as_json: bool) -> None:
         _print_json([flat_row(row.to_dict()) for row in rows])
         return
     if not rows:
-        print_lines([f"{folder} has no finished iteration yet"])
+        print_lines(f"{folder} has no finished iteration yet")
         return
     print_table(short_table(rows))
     print_classes(run)
-    print_lines(outcome_lines(run))
+    print_lines(*outcome_lines(run))
 
 
 def _print_json(rows: list[dict[str, Any]]) -> None:
