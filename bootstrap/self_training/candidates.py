@@ -134,7 +134,7 @@ class Candidates:
         """Return the strategies to compare after the named ones were chosen, in order."""
         strategies = list(self.strategies)
         for name in chosen:
-            if best := next((each for each in strategies if each.name == name), None):
+            if best := next((s for s in strategies if s.name == name), None):
                 strategies = [replace(best, variants=()), *best.variants]
         return strategies
 

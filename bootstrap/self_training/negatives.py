@@ -56,17 +56,17 @@ def blank_documents(
     headers, seen = _headers(pool), _headers(gold)
     names, counts = np.unique(seen, return_counts=True)
     known = set(names[counts >= _KNOWN].tolist())
-    found = lists.tag(pool).tags > 0
+    is_listed = lists.tag(pool).tags > 0
     words = [word[:1].isupper() or "@" in word for word in pool.vocabulary]
     telling = np.array([*words, False], bool)[pool.word_ids]
     telling[pool.document_offsets[:-1][pool.lengths > 0]] = False
     names, places, counts = np.unique(headers, return_inverse=True, return_counts=True)
-    has_finds = count_by_row(found, pool.document_offsets) > 0
+    has_finds = count_by_row(is_listed, pool.document_offsets) > 0
     hits = np.bincount(places, has_finds, len(names))
     is_new = np.array([name not in known for name in names.tolist()], bool)
     blank_header = is_new & (counts >= _LEAST) & (hits < _SUPPORT * counts)
     has_header = headers != ""
-    is_empty = count_by_row(found | telling, pool.document_offsets) == 0
+    is_empty = count_by_row(is_listed | telling, pool.document_offsets) == 0
     blank = np.where(has_header, blank_header[places], is_empty)
     rows = rng.permutation(np.flatnonzero(blank & (pool.lengths > 0)))[:number]
     chosen = pool.take(np.sort(rows))

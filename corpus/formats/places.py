@@ -113,8 +113,8 @@ class Place:
             with self._errors("", "listed"):
                 selector = pafs.FileSelector(self._path, recursive=True, allow_not_found=True)
                 infos = self._filesystem.get_file_info(selector)
-            found = (self._entry_of(info) for info in infos)
-            entries = [entry for entry in found if entry is not None]
+            files = (self._entry_of(info) for info in infos)
+            entries = [entry for entry in files if entry is not None]
         elif self.folder.is_dir():
             paths = [path.relative_to(self.folder).as_posix() for path in files_below(self.folder)]
             entries = [self._required(name) for name in paths]
