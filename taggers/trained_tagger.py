@@ -110,7 +110,7 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         for name in path_fields(type(self.options)):
             if values[name]:
                 inside: Any = INSIDE_MODEL
-                values[name] = inside if isinstance(values[name], str) else (inside,)
+                values[name] = (inside,) if isinstance(values[name], tuple | list) else inside
         return values
 
     def _saved_members(self) -> Mapping[str, Tagger | TrainedTagger[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,8 +47,9 @@ def test_words_that_were_never_learned_are_known_by_the_lists(folder: Path) -> N
     assert right(fitted(seed, options(folder)), others) == 1
 
 
-def test_a_model_has_its_list_model(folder: Path, tmp_path: Path) -> None:
-    tagger = fitted(notes(*SEED), options(folder))
+@pytest.mark.parametrize("path_type", [str, Path])
+def test_a_model_has_its_list_model(folder: Path, tmp_path: Path, path_type: Any) -> None:
+    tagger = fitted(notes(*SEED), replace(options(folder), list_model=path_type(folder)))
     before = tagger.tag(notes(*OTHERS), detail="labels")
     tagger.save(tmp_path / "model")
     loaded = load_tagger(tmp_path / "model")
