@@ -6,9 +6,12 @@
     python benchmarks/cost.py pool --lines 100000
 
 Training alone is one training of embeddings and one of a CRF. The CRF learns from the annotated
-notes, or, for lines, from the last training set of the run: annotated lines, their copies, and
-pseudo-labelled lines. All documents are MEDDOCAN's. A large pool repeats the lines of train, with
-an unknown word in place of one in twenty.
+notes. For lines, it learns from the last training set of the loop (annotated lines, their copies,
+and pseudo-labelled lines), and in another row from that of the final model (annotated lines, with
+those of validation, and their copies).
+
+All documents are MEDDOCAN's. A large pool repeats the lines of train, with an unknown word in place
+of one in twenty.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from bootstrap.runs.loop_parts import LoopParts
 from bootstrap.runs.observer import Stopwatch
+from bootstrap.self_training.state import TrainingSet
+from corpus.batch import concatenate
 from corpus.document import Document
 from corpus.formats import write
 
@@ -85,16 +90,23 @@ def resources_of(command: Sequence[object]) -> tuple[str, str, str]:
     return f"{seconds:,.0f}", f"{minutes:.1f}", f"{used.ru_maxrss / 2**20:.2f}"
 
 
-def train_alone(folder: Path) -> None:
-    """Train embeddings on the notes of a run, and a CRF on its last training set."""
+def train_alone(folder: Path, *, as_final: bool) -> None:
+    """Train embeddings on the notes of a run, and a CRF on the last training set of its loop.
+
+    Or on that of its final model, as if it learns from annotated lines alone.
+    """
     run = Run(folder)
     configuration = load_configuration(run.config_file)
     notes, _ = prepare(configuration)
     parts = LoopParts(run, configuration, notes, 1, lambda *_: None, Stopwatch())
     state = parts.state()
     embeddings_of_notes(folder / "again", notes, 0, jobs=1, report=parts.report)
-    tagger = parts.trainer.tagger_for(state.iteration + 1)
-    tagger.fit(state.training.documents(), rng=np.random.default_rng(0))
+    tagger, training = parts.trainer.tagger_for(state.iteration + 1), state.training
+    if as_final:
+        gold = concatenate([notes.seed.batch, notes.validation.batch])
+        augment = parts.augmentation(None, second=False)
+        training = TrainingSet(gold, configuration.loop, augment(gold)[0] if augment else None)
+    tagger.fit(training.documents(), rng=np.random.default_rng(0))
 
 
 def print_row(*cells: object) -> None:
@@ -114,13 +126,14 @@ def drawn(lines: Sequence[Document], number: int) -> Iterator[Document]:
 def main() -> None:
     """Print a table of the run with the defaults, and of training alone."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("lines", "notes", "pool", "alone"))
-    parser.add_argument("run", nargs="?", type=Path, help="of `alone`, which `lines` calls")
+    parser.add_argument("what", choices=("lines", "notes", "pool", "loop", "final"))
+    parser.add_argument("run", nargs="?", type=Path, help="of `loop` and `final`, for `lines`")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    if options.what == "alone":
-        train_alone(options.run or parser.error("alone needs the folder of a run"))
+    if options.what in {"loop", "final"}:
+        run = options.run or parser.error(f"{options.what} needs the folder of a run")
+        train_alone(run, as_final=options.what == "final")
         return
     train, dev = DATA / "train", DATA / "dev"
     with tempfile.TemporaryDirectory() as temporary:
@@ -144,8 +157,9 @@ def main() -> None:
         paths = {"validation": folder / "dev.jsonl", "unlabeled": folder / "pool.parquet"}
         measure(folder / "defaults", options.jobs, seed=folder / "seed.jsonl", **paths)
         if options.what == "lines":
-            command = [sys.executable, __file__, "alone", folder / "defaults"]
-            print_row("alone", "", "", *resources_of(command), "")
+            for part in ("loop", "final"):
+                command = [sys.executable, __file__, part, folder / "defaults"]
+                print_row(f"alone, as in the {part}", "", "", *resources_of(command), "")
 
 
 if __name__ == "__main__":
