@@ -90,19 +90,19 @@ def resources_of(command: Sequence[object]) -> tuple[str, str, str]:
     return f"{seconds:,.0f}", f"{minutes:.1f}", f"{used.ru_maxrss / 2**20:.2f}"
 
 
-def train_alone(folder: Path, *, as_final: bool) -> None:
-    """Train embeddings on the notes of a run, and a CRF on the last training set of its loop.
+def train_alone(folder: Path, part: str) -> None:
+    """Train embeddings on the notes of a run, and a CRF on the last training set of a part of it.
 
-    Or on that of its final model, as if it learns from annotated lines alone.
+    The part is "loop" or "final"; the final model learns from annotated lines alone.
     """
     run = Run(folder)
     configuration = load_configuration(run.config_file)
     notes, _ = prepare(configuration)
     parts = LoopParts(run, configuration, notes, 1, lambda *_: None, Stopwatch())
     state = parts.state()
-    embeddings_of_notes(folder / "again", notes, 0, jobs=1, report=parts.report)
+    embeddings_of_notes(folder / f"alone-{part}", notes, 0, jobs=1, report=parts.report)
     tagger, training = parts.trainer.tagger_for(state.iteration + 1), state.training
-    if as_final:
+    if part == "final":
         gold = concatenate([notes.seed.batch, notes.validation.batch])
         augment = parts.augmentation(None, second=False)
         training = TrainingSet(gold, configuration.loop, augment(gold)[0] if augment else None)
@@ -133,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.what in {"loop", "final"}:
         run = options.run or parser.error(f"{options.what} needs the folder of a run")
-        train_alone(run, as_final=options.what == "final")
+        train_alone(run, options.what)
         return
     train, dev = DATA / "train", DATA / "dev"
     with tempfile.TemporaryDirectory() as temporary:
