@@ -32,6 +32,7 @@ unlabeled = "synthetic:{notes}?random_state=3"
 trainer = "{trainer}"
 
 [loop]
+preset = "paper"
 iterations = {iterations}
 batch = {batch}
 patience = 1000
