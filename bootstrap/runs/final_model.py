@@ -48,13 +48,9 @@ def train_final(
 ) -> None:
     """Train the final model of a finished run, unless it has one.
 
-    It has the kind of the model of the best iteration, and its pseudo-labels and copies or copies
-    alone. There is none if that is an initial model, or that of the run which this one continues:
-    neither was trained here.
-
-    It has the smallest probabilities and the propagation of that model, too. Without pseudo-labels,
-    it has those of iteration 0, which learned from annotated notes and copies as well: models are
-    too sure of what pseudo-labels taught, so that those of the best model are higher.
+    It has the kind, the smallest probabilities and the propagation of the model of the best
+    iteration, and its pseudo-labels and copies or copies alone. There is none if that is an initial
+    model, or that of the run which this one continues: neither was trained here.
     """
     if not configuration.loop.refit or not run.is_finished() or run.final_model():
         return
@@ -78,9 +74,7 @@ def train_final(
     except TrainingError as error:
         _log.warning("%s has no final model: %s", run.folder, error)
     else:
-        first, has_pseudo = parts.closed[0], training.n_pseudo_labelled > 0
-        is_as_first = first.tagger == best.tagger and not (has_pseudo or parts.rounds)
-        add_choices(tagger, first if is_as_first else best)
+        add_choices(tagger, best)
         run.save_final_model(tagger, best.iteration, len(training), training.n_pseudo_labelled)
     run.iteration(best.iteration).remove_alternatives()
     run.remove_unneeded()  # the notes that blank documents were drawn from

@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from bootstrap.export import export_model
 from bootstrap.inference import find_model, read_unit_file
 from bootstrap.runs.final_model import train_final
 from bootstrap.runs.folder import Run
-from bootstrap.self_training.candidates import ANNOTATED_ALONE
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import write
@@ -104,25 +102,14 @@ def test_a_half_without_entities_does_not_take_pseudo_labels_away(
     assert read_manifest(run.final.metrics_file).description["pseudo_labelled"] > 0
 
 
-@pytest.mark.parametrize("chosen", ["as_best_model", ANNOTATED_ALONE])
-def test_it_tags_with_the_thresholds_of_the_model_that_learned_alike(
-    project, tmp_path, run_here, monkeypatch, chosen
-) -> None:
-    """That is the best model, or without pseudo-labels the one of iteration 0."""
-    numbers = count(1)
-    monkeypatch.setattr(
-        "bootstrap.self_training.training.chosen_min_probability",
-        lambda gold, tagging: {"PER": next(numbers) / 1000},
-    )
-    monkeypatch.setattr("bootstrap.runs.final_model._chosen", lambda *arguments: chosen)
+def test_it_tags_with_the_thresholds_of_the_best_model(project, tmp_path, command) -> None:
     folder = tmp_path / "run"
     settings = ("--set", 'tagger.min_probability="auto"', *REFIT)
-    assert run_here("run", project / "config.toml", "--out", folder, *settings).code == 0
+    assert command("run", project / "config.toml", "--out", folder, *settings).code == 0
     run = Run(folder)
-    alike = run.metrics()[0 if chosen == ANNOTATED_ALONE else run.best_iteration()]
-    assert run.best_iteration() > 0
+    best, final = read_unit_file(run.best_model()), read_unit_file(run.final.model_folder)
     assert find_model(folder) == run.final.model_folder
-    assert read_unit_file(run.final.model_folder).min_probability == alike.min_probability
+    assert final == best
 
 
 def test_test_documents_score_it_as_tagging_with_the_run_does(refitted) -> None:
